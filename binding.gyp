@@ -1,0 +1,35 @@
+{
+  "includes": ["native/sources.gypi"],
+  "variables": {
+    # Absolute, because these paths go into plain compiler flags, which gyp does not rewrite.
+    "node_addon_api_dir": "<!(node -p \"require('node:path').resolve(require('node-addon-api').include_dir)\")",
+  },
+  "targets": [
+    {
+      "target_name": "bucketlock",
+      "defines": ["<@(addon_defines)"],
+      "include_dirs": ["native"],
+      "sources": ["<@(sources_common)"],
+      # Node's common.gypi puts its own dialect and a suppressed warning in front of ours.
+      "cflags!": ["-Wno-unused-parameter"],
+      "cflags_cc!": ["<@(cflags_cc_removed)"],
+      # System headers: Node's and node-addon-api's own code does not have to pass our warnings.
+      "cflags_cc": [
+        "<@(cflags_cc)",
+        "-isystem", "<(node_addon_api_dir)",
+        "-isystem", "<(node_root_dir)/include/node",
+      ],
+      "configurations": {
+        # Fortified calls need an optimised build.
+        "Release": {"defines": ["<@(release_defines)"]},
+      },
+      "conditions": [
+        ["OS!='win'", {"sources": ["<@(sources_posix)"]}],
+        ["OS=='linux'", {
+          "sources": ["<@(sources_linux)"],
+          "ldflags": ["<@(ldflags_linux)"],
+        }],
+      ],
+    },
+  ],
+}

@@ -1,0 +1,49 @@
+{
+  "variables": {
+    "sources_common": [
+      "native/addon.cc",
+      "native/bucket_contender.cc",
+      "native/env_state.cc",
+      "native/flat_json.cc",
+      "native/jobs.cc",
+      "native/judgement.cc",
+      "native/lockfile.cc",
+      "native/marshal.cc",
+      "native/owner_record.cc",
+      "native/wait_queue.cc"
+    ],
+    "sources_posix": [
+      "native/posix/file.cc",
+      "native/posix/kernel_lock.cc",
+      "native/posix/process.cc"
+    ],
+    "sources_linux": [
+      "native/posix/file_linux.cc",
+      "native/posix/process_linux.cc"
+    ],
+    "addon_defines": [
+      "NAPI_VERSION=8",
+      "NODE_ADDON_API_DISABLE_CPP_EXCEPTIONS"
+    ],
+    "release_defines": ["_FORTIFY_SOURCE=2"],
+    "cflags_cc": [
+      "-std=c++17",
+      "-Wall",
+      "-Wextra",
+      "-Wpedantic",
+      "-Werror",
+      "-Wunused-parameter",
+      "-fno-exceptions",
+      "-fvisibility=hidden",
+      "-fvisibility-inlines-hidden",
+      "-fstack-protector-strong"
+    ],
+    "cflags_cc_removed": ["-std=gnu++17", "-std=gnu++20", "-Wno-unused-parameter"],
+    "ldflags_linux": [
+      "-Wl,-z,relro,-z,now",
+      "-Wl,-z,nodelete",
+      "-static-libstdc++",
+      "-static-libgcc"
+    ]
+  }
+}

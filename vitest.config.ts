@@ -1,0 +1,15 @@
+import { configDefaults, defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    // Locks are per process: worker threads would change what is being tested.
+    pool: 'forks',
+    // Scenarios start many processes; two files at once would only slow each other down.
+    fileParallelism: false,
+    include: ['test/**/*.test.ts'],
+    exclude: [...configDefaults.exclude, 'test/fixtures/**'],
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    teardownTimeout: 30_000,
+  },
+});
