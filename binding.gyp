@@ -25,6 +25,8 @@
       },
       "conditions": [
         ["OS!='win'", {"sources": ["<@(sources_posix)"]}],
+        # The C++ library is linked in and hidden, so that neither the user's copy nor Node's exported symbols replace
+        # it. libgcc stays shared: its static unwinder would demand a newer glibc.
         ["OS=='linux'", {
           "sources": ["<@(sources_linux)"],
           "ldflags": ["<@(ldflags_linux)"],

@@ -36,14 +36,17 @@
       "-fno-exceptions",
       "-fvisibility=hidden",
       "-fvisibility-inlines-hidden",
-      "-fstack-protector-strong"
+      "-fstack-protector-strong",
+      "-ffunction-sections",
+      "-fdata-sections"
     ],
     "cflags_cc_removed": ["-std=gnu++17", "-std=gnu++20", "-Wno-unused-parameter"],
     "ldflags_linux": [
       "-Wl,-z,relro,-z,now",
       "-Wl,-z,nodelete",
       "-static-libstdc++",
-      "-static-libgcc"
+      "-Wl,--exclude-libs,ALL",
+      "-Wl,--gc-sections"
     ]
   }
 }
