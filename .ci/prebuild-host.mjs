@@ -1,5 +1,5 @@
 // Builds the binary that the package ships for this machine, and ties it to the native sources in prebuilds/manifest.json.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { localNodeDir, nodeGyp, root, run } from './node-gyp.mjs';
@@ -31,9 +31,14 @@ run(
   nodeDir === undefined ? process.env : { ...process.env, npm_config_nodedir: nodeDir },
 );
 
+// What prebuildify leaves is a hard link to make's intermediate file. What is shipped shares its bytes with nobody.
+const shipped = path.join(root, file);
+copyFileSync(shipped, `${shipped}.copy`);
+renameSync(`${shipped}.copy`, shipped);
+
 const manifestPath = path.join(root, 'prebuilds', 'manifest.json');
 const manifest = existsSync(manifestPath) ? JSON.parse(readFileSync(manifestPath, 'utf8')) : {};
-manifest[target] = { file, sha256: sha256(readFileSync(path.join(root, file))), sources };
+manifest[target] = { file, sha256: sha256(readFileSync(shipped)), sources };
 const sorted = Object.fromEntries(
   Object.entries(manifest).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)),
 );
