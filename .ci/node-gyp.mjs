@@ -30,5 +30,6 @@ export function nodeGyp(action) {
     action === 'build' && existsSync(path.join(root, 'build', 'config.gypi'))
       ? ['build']
       : ['rebuild'];
-  for (const step of steps) run(process.execPath, [bin, step, '--release', ...flags]);
+  for (const step of steps)
+    run(process.execPath, [bin, step, '--release', '--loglevel=warn', ...flags]);
 }
