@@ -1,0 +1,33 @@
+import { inspect } from 'node:util';
+
+type Coded<E extends Error> = E & { readonly code: string };
+
+/** A `TypeError` with Node's own code for an argument of the wrong type. */
+export function invalidType(name: string, expected: string, got: unknown): Coded<TypeError> {
+  return coded(new TypeError(sentence(name, expected, got)), 'ERR_INVALID_ARG_TYPE');
+}
+
+/** A `TypeError` with Node's own code for an argument of the right type and a useless value. */
+export function invalidValue(name: string, expected: string, got: unknown): Coded<TypeError> {
+  return coded(new TypeError(sentence(name, expected, got)), 'ERR_INVALID_ARG_VALUE');
+}
+
+/** A `RangeError` with Node's own code. */
+export function outOfRange(name: string, expected: string, got: unknown): Coded<RangeError> {
+  return coded(new RangeError(sentence(name, expected, got)), 'ERR_OUT_OF_RANGE');
+}
+
+/** A `TypeError` with Node's own code for a callback that returned what it must not. */
+export function invalidReturn(name: string, expected: string, got: unknown): Coded<TypeError> {
+  return coded(new TypeError(sentence(name, expected, got)), 'ERR_INVALID_RETURN_VALUE');
+}
+
+function sentence(name: string, expected: string, got: unknown): string {
+  const shown = inspect(got, { depth: 0, maxStringLength: 40, breakLength: Infinity });
+  const type = got === null || got === undefined ? '' : ` (${typeof got})`;
+  return `expected ${name} to be ${expected}, got ${shown}${type}`;
+}
+
+function coded<E extends Error>(error: E, code: string): Coded<E> {
+  return Object.assign(error, { code });
+}

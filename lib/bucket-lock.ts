@@ -1,0 +1,259 @@
+import { invalidReturn, invalidType } from './argument-errors.js';
+import { lockfileIn, resolveBucket } from './bucket-path.js';
+import { attempt, waitInLine, waitInLineSync } from './bucket-wait.js';
+import { Deadline } from './deadline.js';
+import { BucketBusyError } from './errors.js';
+import { exitRegistry } from './exit-registry.js';
+import { HeldBucket } from './held-bucket.js';
+import type { AcquireOptions, LockReport, SyncHeldLock, SyncLock } from './lock.js';
+import { toLockReport } from './lock-report.js';
+import { loadAddon } from './native.js';
+import type {
+  NativeAddon,
+  NativeAttempt,
+  NativeBucketSpec,
+  NativeInspection,
+  NativeReport,
+} from './native.js';
+import { readAcquireOptions, readBucketLockOptions } from './options.js';
+import type { AcquireSettings, BucketLockOptions, BucketLockSettings } from './options.js';
+import { errorOf } from './outcome-errors.js';
+import { claim, refuseNested, refuseNestedSync, refuseOwnWait, runWithin } from './reentry.js';
+import { attachReleaseError } from './release-error.js';
+
+/**
+ * Excludes every process on the machine, and every thread in them, from one directory: the bucket.
+ * The lock is a lockfile in it, which says who holds it; a holder that dies, however it dies, costs
+ * nobody a wait. It is not re-entrant.
+ *
+ * @example
+ * ```ts
+ * const lock = new BucketLock('/srv/orders');
+ * const held = await lock.acquire({ waitMs: 2_000, label: 'nightly import' });
+ * try {
+ *   await importOrders();
+ * } finally {
+ *   await held.release();
+ * }
+ * ```
+ */
+export class BucketLock implements SyncLock {
+  /** Absolute path of the bucket directory, resolved when the lock object was made. */
+  readonly path: string;
+  /** The last component of `path`. */
+  readonly bucketId: string;
+  /** Where the lockfile is while somebody holds the lock. */
+  readonly lockPath: string;
+  readonly #settings: BucketLockSettings;
+
+  /**
+   * Touches nothing on disk and does not load the addon.
+   *
+   * @throws TypeError, RangeError for unusable arguments; BucketValidationError with reason
+   * `bucket_id_invalid` for a path that can name no bucket.
+   */
+  constructor(bucket: string | URL, options?: BucketLockOptions) {
+    const { directory, bucketId } = resolveBucket(bucket);
+    this.path = directory;
+    this.bucketId = bucketId;
+    this.lockPath = lockfileIn(directory);
+    this.#settings = readBucketLockOptions(options);
+  }
+
+  /** @throws BucketBusyError after `waitMs`; see `Lock.acquire`. */
+  async acquire(options?: AcquireOptions): Promise<SyncHeldLock> {
+    return this.#acquire(this.#read(options));
+  }
+
+  async tryAcquire(options?: AcquireOptions): Promise<SyncHeldLock | null> {
+    const settings = this.#read(options);
+    settings.signal?.throwIfAborted();
+    return this.#whileClaimed(async () => {
+      const outcome = await attempt(loadAddon(), this.#spec(settings), settings.signal);
+      return outcome.outcome === 'busy' ? null : this.#take(outcome);
+    });
+  }
+
+  async with<T>(
+    body: (held: SyncHeldLock) => T | Promise<T>,
+    options?: AcquireOptions,
+  ): Promise<T> {
+    checkBody(body);
+    const settings = this.#read(options);
+    if (!settings.detached) await refuseNested(this.path);
+    const held = await this.#acquire(settings);
+    let result: T;
+    try {
+      result = await this.#runWithin(held, body);
+    } catch (error) {
+      await held.release().catch((releaseError: unknown) => {
+        attachReleaseError(error, releaseError);
+      });
+      if (held.loss !== undefined) attachReleaseError(error, held.loss);
+      throw error;
+    }
+    await held.release();
+    if (held.loss !== undefined) throw held.loss;
+    return result;
+  }
+
+  async inspect(): Promise<LockReport> {
+    const { trustKernelLocks } = this.#settings;
+    return this.#report(await loadAddon().inspect(this.path, trustKernelLocks));
+  }
+
+  /** @throws BucketBusyError after `waitMs`; see `SyncLock.acquireSync`. */
+  acquireSync(options?: AcquireOptions): SyncHeldLock {
+    return this.#acquireSync(this.#read(options));
+  }
+
+  tryAcquireSync(options?: AcquireOptions): SyncHeldLock | null {
+    const settings = this.#read(options);
+    settings.signal?.throwIfAborted();
+    const outcome = loadAddon().bucketAttemptSync(this.#spec(settings));
+    return outcome.outcome === 'busy' ? null : this.#take(outcome);
+  }
+
+  withSync<T>(body: (held: SyncHeldLock) => T, options?: AcquireOptions): T {
+    checkBody(body);
+    const settings = this.#read(options);
+    if (!settings.detached) refuseNestedSync(this.path);
+    const held = this.#acquireSync(settings);
+    let result: T;
+    try {
+      result = this.#runWithin(held, body);
+      if (isThenable(result)) {
+        throw invalidReturn('what body returns', 'no promise: withSync cannot wait for it', result);
+      }
+    } catch (error) {
+      try {
+        held.releaseSync();
+      } catch (releaseError) {
+        attachReleaseError(error, releaseError);
+      }
+      if (held.loss !== undefined) attachReleaseError(error, held.loss);
+      throw error;
+    }
+    held.releaseSync();
+    if (held.loss !== undefined) throw held.loss;
+    return result;
+  }
+
+  inspectSync(): LockReport {
+    const { trustKernelLocks } = this.#settings;
+    return this.#report(loadAddon().inspectSync(this.path, trustKernelLocks));
+  }
+
+  async #acquire(settings: AcquireSettings): Promise<HeldBucket> {
+    const deadline = new Deadline(settings.waitMs);
+    settings.signal?.throwIfAborted();
+    const addon = loadAddon();
+    const spec = this.#spec(settings);
+    return this.#whileClaimed(async () => {
+      const first = await attempt(addon, spec, settings.signal);
+      if (first.outcome !== 'busy') return this.#take(first);
+      this.#expectWait(first.report, settings, deadline);
+      return this.#take(await waitInLine(addon, spec, deadline, settings.signal), deadline);
+    });
+  }
+
+  #acquireSync(settings: AcquireSettings): HeldBucket {
+    const deadline = new Deadline(settings.waitMs);
+    settings.signal?.throwIfAborted();
+    const addon = loadAddon();
+    const spec = this.#spec(settings);
+    const first = addon.bucketAttemptSync(spec);
+    if (first.outcome !== 'busy') return this.#take(first);
+    if (settings.waitMs > 0 && !settings.detached) refuseOwnWait(this.path);
+    this.#expectWait(first.report, settings, deadline);
+    return this.#take(waitInLineSync(addon, spec, deadline, settings.signal), deadline);
+  }
+
+  /** Claims the bucket without a gap from the first attempt until the hold has its own claim. */
+  async #whileClaimed<R>(work: () => Promise<R>): Promise<R> {
+    const forget = claim(this.path);
+    try {
+      return await work();
+    } finally {
+      forget();
+    }
+  }
+
+  /** Between the first attempt and the wait: throws if there is to be no wait after all. */
+  #expectWait(holder: NativeReport, settings: AcquireSettings, deadline: Deadline): void {
+    if (settings.waitMs === 0) throw this.#busy(holder, 0);
+    settings.onWait?.(toLockReport(holder));
+    settings.signal?.throwIfAborted();
+    if (deadline.remainingMs <= 0) throw this.#busy(holder, deadline.elapsedMs);
+  }
+
+  #take(outcome: NativeAttempt, deadline?: Deadline): HeldBucket {
+    if (outcome.outcome === 'busy') throw this.#busy(outcome.report, deadline?.elapsedMs ?? 0);
+    if (outcome.outcome !== 'acquired') throw errorOf(outcome, this.path, 'acquire');
+    const addon = loadAddon();
+    const forget = claim(this.path);
+    const unretain = exitRegistry().retain(exitReleaserOf(addon));
+    return new HeldBucket(addon, this.path, outcome, {
+      onLost: forget,
+      onReleased: () => {
+        forget();
+        unretain();
+      },
+    });
+  }
+
+  #busy(report: NativeReport, waitedMs: number): BucketBusyError {
+    return new BucketBusyError({
+      path: this.path,
+      bucketId: this.bucketId,
+      report: toLockReport(report),
+      waitedMs: Math.ceil(waitedMs),
+    });
+  }
+
+  #report(inspection: NativeInspection): LockReport {
+    if (inspection.outcome === 'report') return toLockReport(inspection.report);
+    // An acquire would make the directory: the lock is there to be taken.
+    const isToBeMade =
+      inspection.outcome === 'invalid' && inspection.reason === 'bucket_dir_missing';
+    if (isToBeMade && this.#settings.create) return { state: 'free' };
+    throw errorOf(inspection, this.path, 'inspect');
+  }
+
+  #runWithin<R>(held: HeldBucket, body: (held: SyncHeldLock) => R): R {
+    const isLive = (): boolean => !held.released && held.loss === undefined;
+    return runWithin(this.path, isLive, () => body(held));
+  }
+
+  #read(options: AcquireOptions | undefined): AcquireSettings {
+    return readAcquireOptions(options, this.#settings);
+  }
+
+  #spec({ label }: AcquireSettings): NativeBucketSpec {
+    const { mode, create, recordFormat, trustKernelLocks } = this.#settings;
+    return { directory: this.path, mode, create, recordFormat, trustKernelLocks, label };
+  }
+}
+
+const exitReleasers = new WeakMap<NativeAddon, (budgetMs: number) => void>();
+
+/** The same function for the same addon, so that the exit calls it once for all its locks. */
+function exitReleaserOf(addon: NativeAddon): (budgetMs: number) => void {
+  const known = exitReleasers.get(addon);
+  if (known !== undefined) return known;
+  const made = (budgetMs: number): void => {
+    addon.releaseAll(budgetMs);
+  };
+  exitReleasers.set(addon, made);
+  return made;
+}
+
+function checkBody(body: unknown): void {
+  if (typeof body !== 'function') throw invalidType('body', 'a function', body);
+}
+
+function isThenable(value: unknown): boolean {
+  return (
+    typeof value === 'object' && value !== null && typeof Reflect.get(value, 'then') === 'function'
+  );
+}

@@ -1,0 +1,61 @@
+import type { BucketInvalidReason, LockLostReason } from './errors.js';
+import type { LockReport } from './lock.js';
+import { describeHolder, waysOut } from './lock-report.js';
+
+/** The sentences of a busy error: who holds it, how long was waited, what can be done. */
+export function busyMessage(lock: string, report: LockReport, waitedMs: number): string {
+  const state =
+    report.state === 'held'
+      ? `is ${describeHolder(report)}.`
+      : // Judged dead or free at the last look, yet somebody else was faster each time.
+        'changed hands at every attempt.';
+  const hint = waitedMs === 0 ? 'Pass waitMs to wait.' : `Gave up after ${waitedMs} ms.`;
+  return [`${lock} ${state}`, hint, waysOut(report)].filter(Boolean).join(' ');
+}
+
+export function invalidBucketMessage(path: string, reason: BucketInvalidReason): string {
+  return `'${printable(path)}' cannot be locked as a bucket: ${INVALID_REASONS[reason]}`;
+}
+
+export function lostMessage(lock: string, reason: LockLostReason): string {
+  return `${lock} is no longer ours: ${LOST_REASONS[reason]}`;
+}
+
+export function reentryMessage(lock: string): string {
+  return (
+    `${lock} is held or asked for by the very code that would now wait for it. ` +
+    'Use the lock that is held, release it first, or pass detached: true for work that its holder does not await'
+  );
+}
+
+export function unsupportedMessage(lock: string, cause: string, fileSystem: string): string {
+  return (
+    `${lock} cannot be taken: its file system (${fileSystem}) has no kernel file locks (${cause}). ` +
+    'Put the bucket on a local file system. A lease lock needs no kernel file locks; this version of bucketlock has none yet'
+  );
+}
+
+export function releaseBlockedMessage(lock: string, retryMs: number): string {
+  return (
+    `${lock} could not be released within ${retryMs} ms: another program keeps its lockfile open. ` +
+    'It is still held: call release again, or let it be released at exit'
+  );
+}
+
+const INVALID_REASONS: Record<BucketInvalidReason, string> = {
+  bucket_dir_not_directory: 'it is not a directory',
+  bucket_dir_missing: 'there is no such directory, and create is false',
+  bucket_dir_disappeared: 'the directory has disappeared meanwhile',
+  bucket_id_invalid: 'it must name a directory other than a root and contain no NUL character',
+  lockfile_not_regular: 'its .lock is no regular file; remove what stands there',
+};
+
+const LOST_REASONS: Record<LockLostReason, string> = {
+  removed: 'its lockfile has been removed',
+  replaced: 'another lockfile stands in its place',
+  'other-process': 'it was acquired by another process, of which this one is a fork',
+};
+
+function printable(path: string): string {
+  return path.replaceAll('\0', '\\0');
+}

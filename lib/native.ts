@@ -1,0 +1,177 @@
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { LockAddonError } from './errors.js';
+import type { BucketInvalidReason, LockLostReason } from './errors.js';
+
+/** A bucket lock request as the addon takes it: checked and complete. */
+export interface NativeBucketSpec {
+  /** Absolute path of the bucket directory. */
+  readonly directory: string;
+  readonly mode: number;
+  readonly create: boolean;
+  readonly recordFormat: 'full' | 'pid';
+  readonly trustKernelLocks: boolean;
+  readonly label: string | undefined;
+}
+
+export interface NativeReport {
+  readonly state: 'free' | 'held' | 'stale';
+  readonly evidence?:
+    'guard' | 'guard-free' | 'process-alive' | 'process-gone' | 'unstamped' | 'foreign' | 'unknown';
+  readonly pid?: number;
+  readonly process?: 'alive' | 'gone' | 'reused' | 'unknown';
+  readonly thisProcess?: boolean;
+  readonly sinceMs?: number;
+  readonly label?: string;
+  readonly host?: string;
+  readonly token?: string;
+  /** File system the lock directory was seen on, such as `ext` or `nfs`. */
+  readonly fileSystem?: string;
+}
+
+/** A system call failed for a reason that is no contention. `errno` is negative, as libuv counts. */
+export interface NativeFailure {
+  readonly outcome: 'failed';
+  readonly errno: number;
+  readonly syscall: string;
+  readonly path: string;
+}
+
+/** The file system has no kernel file locks. */
+export interface NativeUnsupported {
+  readonly outcome: 'unsupported';
+  readonly errno: number;
+  readonly syscall: string;
+  readonly path: string;
+  readonly fileSystem: string;
+}
+
+/** What the path names cannot be a bucket or its lockfile. */
+export interface NativeInvalid {
+  readonly outcome: 'invalid';
+  readonly reason: Exclude<BucketInvalidReason, 'bucket_id_invalid'>;
+}
+
+/** `hold` names the lock in this environment until a release answers `released` or `lost`. */
+export interface NativeAcquired {
+  readonly outcome: 'acquired';
+  readonly hold: number;
+  readonly token: string;
+}
+
+export interface NativeBusy {
+  readonly outcome: 'busy';
+  readonly report: NativeReport;
+}
+
+export type NativeAttempt =
+  NativeAcquired | NativeBusy | NativeInvalid | NativeUnsupported | NativeFailure;
+
+export type NativeRelease =
+  | { readonly outcome: 'released' }
+  | { readonly outcome: 'lost'; readonly reason: LockLostReason }
+  | NativeFailure;
+
+export type NativeVerdict =
+  | { readonly outcome: 'ours' }
+  | { readonly outcome: 'lost'; readonly reason: LockLostReason }
+  | NativeFailure;
+
+export type NativeInspection =
+  | { readonly outcome: 'report'; readonly report: NativeReport }
+  | NativeInvalid
+  | NativeUnsupported
+  | NativeFailure;
+
+export type NativeBreak =
+  /** The record is gone: removed by this call, or there was none. */
+  | { readonly outcome: 'gone' }
+  /** Another record is there now, or its holder is alive by its guard. */
+  | { readonly outcome: 'kept' }
+  | NativeInvalid
+  | NativeUnsupported
+  | NativeFailure;
+
+export interface NativeWait {
+  readonly request: number;
+  /** Never settles once `cancelWait` has been called. */
+  readonly settled: Promise<NativeAttempt>;
+}
+
+/**
+ * The addon's face. Calls with a promise do their I/O on libuv's pool or on a thread of the
+ * addon's own; their `Sync` twins do it here. Arguments are trusted: `options.ts` has checked them.
+ */
+export interface NativeAddon {
+  bucketAttempt(spec: NativeBucketSpec): Promise<NativeAttempt>;
+  bucketAttemptSync(spec: NativeBucketSpec): NativeAttempt;
+
+  /** Stands in line until the lock is ours or the attempt fails for good. */
+  bucketWait(spec: NativeBucketSpec): NativeWait;
+  /** The same for a thread that will call `waitSlice` until it answers. */
+  bucketWaitSync(spec: NativeBucketSpec): number;
+  /** Blocks for `sliceMs` at most; undefined: not settled yet. */
+  waitSlice(request: number, sliceMs: number): NativeAttempt | undefined;
+  /**
+   * Leaves the line at once. Answers the lock if it had been granted already (the caller owns it
+   * then), else why it was busy last.
+   */
+  cancelWait(request: number): NativeAttempt;
+
+  release(hold: number): Promise<NativeRelease>;
+  releaseSync(hold: number): NativeRelease;
+  verify(hold: number): Promise<NativeVerdict>;
+  verifySync(hold: number): NativeVerdict;
+  /** Releases all this environment holds, within `budgetMs` altogether. For `exit`. */
+  releaseAll(budgetMs: number): void;
+
+  inspect(directory: string, trustKernelLocks: boolean): Promise<NativeInspection>;
+  inspectSync(directory: string, trustKernelLocks: boolean): NativeInspection;
+  breakLock(directory: string, token: string, trustKernelLocks: boolean): Promise<NativeBreak>;
+  breakLockSync(directory: string, token: string, trustKernelLocks: boolean): NativeBreak;
+}
+
+let addon: NativeAddon | undefined;
+
+/** The addon, loaded by the first call. It lies one folder above this module, wherever that is. */
+export function loadAddon(): NativeAddon {
+  addon ??= loadFrom(dirname(dirname(fileURLToPath(import.meta.url))));
+  return addon;
+}
+
+/** Takes the addon from where its build or a prebuilt one lies in a copy of the package. */
+export function loadFrom(packageRoot: string): NativeAddon {
+  try {
+    const require = createRequire(join(packageRoot, 'package.json'));
+    const load = require('node-gyp-build') as (directory: string) => NativeAddon;
+    return load(packageRoot);
+  } catch (cause) {
+    throw new LockAddonError(explainFailedLoad(packageRoot, cause), { path: packageRoot, cause });
+  }
+}
+
+function explainFailedLoad(packageRoot: string, cause: unknown): string {
+  const { platform, arch } = process;
+  const tried = ['build/Release', `prebuilds/${platform}-${arch}`]
+    .map((place) => `${place} (${existsSync(join(packageRoot, place)) ? 'there' : 'not there'})`)
+    .join(' and ');
+  // The first line says what went wrong; the rest of a resolver's message is its own stack.
+  const [reason] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
+  return (
+    `The native addon of bucketlock cannot be loaded on ${platform} ${arch}${describeLibc()}, ` +
+    `Node.js ${process.versions.node}. Tried ${tried} in '${packageRoot}': ${reason ?? ''}. ` +
+    'Install the package again, or compile the addon with "npm run build" in a clone of its repository'
+  );
+}
+
+/** Linux binaries differ by C library. A report is slow to make, but this is a failure's path. */
+function describeLibc(): string {
+  if (process.platform !== 'linux') return '';
+  const report = process.report.getReport() as {
+    readonly header?: { readonly glibcVersionRuntime?: string };
+  };
+  const glibc = report.header?.glibcVersionRuntime;
+  return glibc === undefined ? ' (libc: not glibc)' : ` (libc: glibc ${glibc})`;
+}

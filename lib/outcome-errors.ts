@@ -1,0 +1,30 @@
+import { constants } from 'node:os';
+import { getSystemErrorMap } from 'node:util';
+import { BucketValidationError, LockError, LockUnsupportedError } from './errors.js';
+import type { NativeFailure, NativeInvalid, NativeUnsupported } from './native.js';
+
+/** The error for an outcome of the addon that is none of the answers hoped for. */
+export function errorOf(
+  outcome: NativeFailure | NativeInvalid | NativeUnsupported,
+  directory: string,
+  doing: string,
+): LockError {
+  if (outcome.outcome === 'invalid') return new BucketValidationError(directory, outcome.reason);
+  const { code, words } = explainErrno(outcome.errno);
+  if (outcome.outcome === 'unsupported') {
+    return new LockUnsupportedError(directory, `${code}: ${words}, ${outcome.syscall}`, outcome);
+  }
+  const { errno, syscall, path } = outcome;
+  const message = `Cannot ${doing} the bucket lock on '${directory}': ${code}: ${words}, ${syscall} '${path}'`;
+  const hint = code === 'ENOENT' && syscall === 'mkdir' ? '; its parent directory must exist' : '';
+  return new LockError(message + hint, { code, errno, syscall, path });
+}
+
+/** A negative system error number in Node's words. */
+function explainErrno(errno: number): { readonly code: string; readonly words: string } {
+  const known = getSystemErrorMap().get(errno);
+  if (known !== undefined) return { code: known[0], words: known[1] };
+  // Node's table has only what libuv itself meets, and no ENOLCK.
+  const named = Object.entries(constants.errno).find(([, number]) => number === -errno);
+  return { code: named?.[0] ?? 'UNKNOWN', words: `system error ${-errno}` };
+}
