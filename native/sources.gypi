@@ -3,19 +3,27 @@
     "sources_common": [
       "native/addon.cc",
       "native/bucket_contender.cc",
-      "native/env_state.cc",
+      "native/contender.cc",
+      "native/environment.cc",
       "native/flat_json.cc",
-      "native/jobs.cc",
+      "native/held_lockfile.cc",
+      "native/job.cc",
       "native/judgement.cc",
       "native/lockfile.cc",
+      "native/lockfile_birth.cc",
+      "native/lockfile_inspection.cc",
+      "native/lockfile_view.cc",
       "native/marshal.cc",
       "native/owner_record.cc",
       "native/wait_queue.cc"
     ],
     "sources_posix": [
       "native/posix/file.cc",
+      "native/posix/handle.cc",
       "native/posix/kernel_lock.cc",
-      "native/posix/process.cc"
+      "native/posix/process.cc",
+      "native/posix/system_error.cc",
+      "native/posix/thread.cc"
     ],
     "sources_linux": [
       "native/posix/file_linux.cc",
@@ -23,9 +31,12 @@
     ],
     "addon_defines": [
       "NAPI_VERSION=8",
-      "NODE_ADDON_API_DISABLE_CPP_EXCEPTIONS"
+      "NODE_ADDON_API_DISABLE_CPP_EXCEPTIONS",
+      "NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS"
     ],
-    "release_defines": ["_FORTIFY_SOURCE=2"],
+    "release_defines": [
+      "_FORTIFY_SOURCE=2"
+    ],
     "cflags_cc": [
       "-std=c++17",
       "-Wall",
@@ -40,7 +51,11 @@
       "-ffunction-sections",
       "-fdata-sections"
     ],
-    "cflags_cc_removed": ["-std=gnu++17", "-std=gnu++20", "-Wno-unused-parameter"],
+    "cflags_cc_removed": [
+      "-std=gnu++17",
+      "-std=gnu++20",
+      "-Wno-unused-parameter"
+    ],
     "ldflags_linux": [
       "-Wl,-z,relro,-z,now",
       "-Wl,-z,nodelete",

@@ -1,0 +1,265 @@
+// The addon's face: lib/native.ts describes it. Arguments come checked, results leave as plain
+// objects; nothing here decides anything.
+
+#include <napi.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "environment.h"
+#include "job.h"
+#include "lockfile.h"
+#include "lockfile_inspection.h"
+#include "marshal.h"
+#include "wait_queue.h"
+
+namespace bucketlock {
+namespace {
+
+class AttemptJob : public Job {
+ public:
+  explicit AttemptJob(BucketSpec spec) : spec_(std::move(spec)) {}
+
+  void Run() override {
+    AttemptMemory memory;
+    result_ = AttemptAcquire(spec_, &memory);
+  }
+
+  Napi::Value Finish(Napi::Env env) override {
+    const bool acquired = result_.kind == ResultKind::kAcquired;
+    const double hold =
+        acquired ? Environment::Of(env).AddHold(std::move(result_.held)) : 0;
+    return FromAttempt(env, result_, hold);
+  }
+
+ private:
+  const BucketSpec spec_;
+  AttemptResult result_;
+};
+
+// Releases; then whoever waits in this process may try at once.
+HoldResult Release(HeldLockfile* held) {
+  const HoldResult result = held->Release();
+  if (result.outcome != HoldOutcome::kFailed) {
+    WaitQueue::OfProcess().Poke(held->directory_path());
+  }
+  return result;
+}
+
+Napi::Value FinishRelease(Napi::Env env, double hold, const HeldLockfile& held,
+                          const HoldResult& result) {
+  if (result.outcome != HoldOutcome::kFailed) Environment::Of(env).DropHold(hold);
+  return FromRelease(env, result, held.directory_path());
+}
+
+// A hold that is gone has been released, by this environment.
+Napi::Value Gone(Napi::Env env) {
+  HoldResult result;
+  result.outcome = HoldOutcome::kOurs;
+  return FromRelease(env, result, std::string());
+}
+
+class ReleaseJob : public Job {
+ public:
+  ReleaseJob(double hold, std::shared_ptr<HeldLockfile> held)
+      : hold_(hold), held_(std::move(held)) {}
+
+  void Run() override { result_ = Release(held_.get()); }
+  Napi::Value Finish(Napi::Env env) override {
+    return FinishRelease(env, hold_, *held_, result_);
+  }
+
+ private:
+  const double hold_;
+  const std::shared_ptr<HeldLockfile> held_;
+  HoldResult result_;
+};
+
+class VerifyJob : public Job {
+ public:
+  explicit VerifyJob(std::shared_ptr<HeldLockfile> held) : held_(std::move(held)) {}
+
+  void Run() override { result_ = held_->Verify(); }
+  Napi::Value Finish(Napi::Env env) override {
+    return FromVerify(env, result_, held_->directory_path());
+  }
+
+ private:
+  const std::shared_ptr<HeldLockfile> held_;
+  HoldResult result_;
+};
+
+class InspectJob : public Job {
+ public:
+  InspectJob(std::string directory, bool trusted)
+      : directory_(std::move(directory)), trusted_(trusted) {}
+
+  void Run() override { look_ = Inspect(directory_, trusted_); }
+  Napi::Value Finish(Napi::Env env) override { return FromLook(env, look_); }
+
+ private:
+  const std::string directory_;
+  const bool trusted_;
+  Look look_;
+};
+
+class BreakJob : public Job {
+ public:
+  BreakJob(std::string directory, std::string token, bool trusted)
+      : directory_(std::move(directory)), token_(std::move(token)), trusted_(trusted) {}
+
+  void Run() override { result_ = Break(directory_, token_, trusted_); }
+  Napi::Value Finish(Napi::Env env) override { return FromBreak(env, result_); }
+
+ private:
+  const std::string directory_;
+  const std::string token_;
+  const bool trusted_;
+  BreakResult result_;
+};
+
+double NumberAt(const Napi::CallbackInfo& info, std::size_t index) {
+  return info[index].IsNumber() ? info[index].As<Napi::Number>().DoubleValue() : 0;
+}
+
+std::string StringAt(const Napi::CallbackInfo& info, std::size_t index) {
+  return info[index].IsString() ? info[index].As<Napi::String>().Utf8Value() : std::string();
+}
+
+bool BooleanAt(const Napi::CallbackInfo& info, std::size_t index) {
+  return info[index].IsBoolean() && info[index].As<Napi::Boolean>().Value();
+}
+
+std::chrono::milliseconds MillisecondsAt(const Napi::CallbackInfo& info, std::size_t index) {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(NumberAt(info, index)));
+}
+
+RequestId RequestAt(const Napi::CallbackInfo& info, std::size_t index) {
+  return static_cast<RequestId>(NumberAt(info, index));
+}
+
+std::shared_ptr<HeldLockfile> HoldAt(const Napi::CallbackInfo& info, std::size_t index) {
+  return Environment::Of(info.Env()).FindHold(NumberAt(info, index));
+}
+
+Napi::Value BucketAttempt(const Napi::CallbackInfo& info) {
+  return Job::Start(info.Env(), std::make_unique<AttemptJob>(ToBucketSpec(info[0])));
+}
+
+Napi::Value BucketAttemptSync(const Napi::CallbackInfo& info) {
+  AttemptJob job(ToBucketSpec(info[0]));
+  job.Run();
+  return job.Finish(info.Env());
+}
+
+Napi::Value BucketWait(const Napi::CallbackInfo& info) {
+  return Environment::Of(info.Env()).Wait(info.Env(), ToBucketSpec(info[0]));
+}
+
+Napi::Value BucketWaitSync(const Napi::CallbackInfo& info) {
+  return Environment::Of(info.Env()).WaitSync(info.Env(), ToBucketSpec(info[0]));
+}
+
+Napi::Value WaitSlice(const Napi::CallbackInfo& info) {
+  return Environment::Of(info.Env())
+      .WaitSlice(info.Env(), RequestAt(info, 0), MillisecondsAt(info, 1));
+}
+
+Napi::Value CancelWait(const Napi::CallbackInfo& info) {
+  return Environment::Of(info.Env()).CancelWait(info.Env(), RequestAt(info, 0));
+}
+
+Napi::Value ReleaseAsync(const Napi::CallbackInfo& info) {
+  std::shared_ptr<HeldLockfile> held = HoldAt(info, 0);
+  if (held == nullptr) {
+    const auto deferred = Napi::Promise::Deferred::New(info.Env());
+    deferred.Resolve(Gone(info.Env()));
+    return deferred.Promise();
+  }
+  return Job::Start(info.Env(), std::make_unique<ReleaseJob>(NumberAt(info, 0), std::move(held)));
+}
+
+Napi::Value ReleaseSync(const Napi::CallbackInfo& info) {
+  const std::shared_ptr<HeldLockfile> held = HoldAt(info, 0);
+  if (held == nullptr) return Gone(info.Env());
+  return FinishRelease(info.Env(), NumberAt(info, 0), *held, Release(held.get()));
+}
+
+// A hold that is gone is not ours any more.
+Napi::Value VerifyGone(Napi::Env env) {
+  HoldResult result;
+  result.outcome = HoldOutcome::kLost;
+  return FromVerify(env, result, std::string());
+}
+
+Napi::Value VerifyAsync(const Napi::CallbackInfo& info) {
+  std::shared_ptr<HeldLockfile> held = HoldAt(info, 0);
+  if (held == nullptr) {
+    const auto deferred = Napi::Promise::Deferred::New(info.Env());
+    deferred.Resolve(VerifyGone(info.Env()));
+    return deferred.Promise();
+  }
+  return Job::Start(info.Env(), std::make_unique<VerifyJob>(std::move(held)));
+}
+
+Napi::Value VerifySync(const Napi::CallbackInfo& info) {
+  const std::shared_ptr<HeldLockfile> held = HoldAt(info, 0);
+  if (held == nullptr) return VerifyGone(info.Env());
+  return FromVerify(info.Env(), held->Verify(), held->directory_path());
+}
+
+void ReleaseAll(const Napi::CallbackInfo& info) {
+  Environment::Of(info.Env()).ReleaseAll(MillisecondsAt(info, 0));
+}
+
+Napi::Value InspectAsync(const Napi::CallbackInfo& info) {
+  return Job::Start(info.Env(),
+                    std::make_unique<InspectJob>(StringAt(info, 0), BooleanAt(info, 1)));
+}
+
+Napi::Value InspectSync(const Napi::CallbackInfo& info) {
+  return FromLook(info.Env(), Inspect(StringAt(info, 0), BooleanAt(info, 1)));
+}
+
+Napi::Value BreakAsync(const Napi::CallbackInfo& info) {
+  return Job::Start(info.Env(), std::make_unique<BreakJob>(StringAt(info, 0), StringAt(info, 1),
+                                                           BooleanAt(info, 2)));
+}
+
+Napi::Value BreakSync(const Napi::CallbackInfo& info) {
+  return FromBreak(info.Env(), Break(StringAt(info, 0), StringAt(info, 1), BooleanAt(info, 2)));
+}
+
+Napi::Object Init(Napi::Env env, Napi::Object exports) {
+  env.SetInstanceData(new Environment(env));
+  const auto add = [&](const char* name, Napi::Value (*call)(const Napi::CallbackInfo&)) {
+    exports.Set(name, Napi::Function::New(env, call, name));
+  };
+  add("bucketAttempt", BucketAttempt);
+  add("bucketAttemptSync", BucketAttemptSync);
+  add("bucketWait", BucketWait);
+  add("bucketWaitSync", BucketWaitSync);
+  add("waitSlice", WaitSlice);
+  add("cancelWait", CancelWait);
+  add("release", ReleaseAsync);
+  add("releaseSync", ReleaseSync);
+  add("verify", VerifyAsync);
+  add("verifySync", VerifySync);
+  add("inspect", InspectAsync);
+  add("inspectSync", InspectSync);
+  add("breakLock", BreakAsync);
+  add("breakLockSync", BreakSync);
+  exports.Set("releaseAll", Napi::Function::New(env, ReleaseAll, "releaseAll"));
+  return exports;
+}
+
+}  // namespace
+}  // namespace bucketlock
+
+static Napi::Object InitAddon(Napi::Env env, Napi::Object exports) {
+  return bucketlock::Init(env, exports);
+}
+
+NODE_API_MODULE(bucketlock, InitAddon)

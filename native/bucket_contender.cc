@@ -1,0 +1,63 @@
+#include "bucket_contender.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "platform/process.h"
+
+namespace bucketlock {
+namespace {
+
+// A first pause a few times the length of a short critical section, and a longest one that a person
+// does not notice.
+constexpr std::chrono::milliseconds kFirstPause(5);
+constexpr std::chrono::milliseconds kLongestPause(100);
+
+unsigned Seed() {
+  unsigned seed = CurrentPid();
+  // Only spreads the waiters of several processes: where there is no randomness the PID must do.
+  const Status ignored = FillRandom(&seed, sizeof(seed));
+  static_cast<void>(ignored);
+  return seed;
+}
+
+}  // namespace
+
+BucketContender::BucketContender(BucketSpec spec)
+    : spec_(std::move(spec)), pause_(kFirstPause), jitter_(Seed()) {
+  // Whoever waits has found the bucket there before.
+  memory_.seen_directory = true;
+}
+
+Contender::Outcome BucketContender::Attempt() {
+  result_ = AttemptAcquire(spec_, &memory_);
+  switch (result_.kind) {
+    case ResultKind::kAcquired:
+      return Outcome::kGranted;
+    case ResultKind::kBusy: {
+      const std::lock_guard<std::mutex> lock(report_mutex_);
+      last_report_ = result_.report;
+      return Outcome::kBusy;
+    }
+    case ResultKind::kInvalid:
+    case ResultKind::kUnsupported:
+    case ResultKind::kFailed:
+      break;
+  }
+  return Outcome::kFailed;
+}
+
+LockReport BucketContender::LastReport() const {
+  const std::lock_guard<std::mutex> lock(report_mutex_);
+  return last_report_;
+}
+
+void BucketContender::Block(Interruption* interruption) {
+  // Between half and the whole of the pause, so that waiters who met do not meet again.
+  const int longest = static_cast<int>(pause_.count());
+  std::uniform_int_distribution<int> spread((longest + 1) / 2, longest);
+  interruption->SleepFor(std::chrono::milliseconds(spread(jitter_)));
+  pause_ = std::min(kLongestPause, pause_ + pause_ / 2);
+}
+
+}  // namespace bucketlock

@@ -1,0 +1,42 @@
+// A request for a bucket lock that can stand in line.
+
+#ifndef BUCKETLOCK_BUCKET_CONTENDER_H_
+#define BUCKETLOCK_BUCKET_CONTENDER_H_
+
+#include <chrono>
+#include <mutex>
+#include <random>
+
+#include "bucket_spec.h"
+#include "contender.h"
+#include "lockfile.h"
+
+namespace bucketlock {
+
+class BucketContender : public Contender {
+ public:
+  explicit BucketContender(BucketSpec spec);
+
+  Outcome Attempt() override;
+  void Block(Interruption* interruption) override;
+
+  // What the last attempt found. Only for whoever is alone with the contender.
+  AttemptResult& result() { return result_; }
+
+  // Why it was busy last; free, if no attempt has been made. From any thread.
+  LockReport LastReport() const;
+
+ private:
+  const BucketSpec spec_;
+  AttemptMemory memory_;
+  AttemptResult result_;
+  mutable std::mutex report_mutex_;
+  LockReport last_report_;
+  // How long the next Block() sleeps, before jitter.
+  std::chrono::milliseconds pause_;
+  std::minstd_rand jitter_;
+};
+
+}  // namespace bucketlock
+
+#endif  // BUCKETLOCK_BUCKET_CONTENDER_H_

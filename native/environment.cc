@@ -1,0 +1,185 @@
+#include "environment.h"
+
+#include <mutex>
+#include <utility>
+
+#include "marshal.h"
+
+namespace bucketlock {
+namespace {
+
+// What an ending environment may spend on giving back its locks, all together.
+constexpr std::chrono::milliseconds kCleanUpBudget(1000);
+
+}  // namespace
+
+// Carries the word from the queue's threads into the environment, for as long as there is one.
+class EnvironmentParty : public WaitParty {
+ public:
+  explicit EnvironmentParty(napi_threadsafe_function settle) : settle_(settle) {}
+
+  void Settled(RequestId request) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (settle_ == nullptr) return;
+    // An environment that is closing takes no calls, and drops the request itself.
+    static_cast<void>(::napi_call_threadsafe_function(
+        settle_, reinterpret_cast<void*>(static_cast<std::uintptr_t>(request)),
+        napi_tsfn_nonblocking));
+  }
+
+  void Close() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    settle_ = nullptr;
+  }
+
+ private:
+  std::mutex mutex_;
+  napi_threadsafe_function settle_;
+};
+
+Environment::Environment(napi_env env) : env_(env) {
+  const Napi::String name = Napi::String::New(env, "bucketlock");
+  const napi_status made = ::napi_create_threadsafe_function(
+      env, /*func=*/nullptr, /*async_resource=*/nullptr, name, /*max_queue_size=*/0,
+      /*initial_thread_count=*/1, /*thread_finalize_data=*/nullptr, /*thread_finalize_cb=*/nullptr,
+      /*context=*/this, &Environment::OnSettled, &settle_);
+  if (made == napi_ok) {
+    static_cast<void>(::napi_unref_threadsafe_function(env, settle_));
+  } else {
+    settle_ = nullptr;
+  }
+  party_ = std::make_shared<EnvironmentParty>(settle_);
+  // After the thread-safe function was made, because hooks run in reverse: ours clears the pointer
+  // before Node destroys what it points to.
+  static_cast<void>(::napi_add_env_cleanup_hook(env, &Environment::OnCleanUp, this));
+}
+
+Environment::~Environment() { Close(); }
+
+Environment& Environment::Of(Napi::Env env) { return *env.GetInstanceData<Environment>(); }
+
+void Environment::OnCleanUp(void* environment) { static_cast<Environment*>(environment)->Close(); }
+
+void Environment::Close() {
+  if (closed_) return;
+  closed_ = true;
+  party_->Close();
+  for (const auto& [request, pending] : pending_) {
+    static_cast<void>(WaitQueue::OfProcess().Leave(request));
+  }
+  pending_.clear();
+  ReleaseAll(kCleanUpBudget);
+  // Left over is what the system refused to release, or had no time for: dead locks from here on,
+  // which the next acquirer reclaims.
+  for (const auto& [hold, held] : holds_) held->Abandon();
+  holds_.clear();
+}
+
+double Environment::AddHold(std::shared_ptr<HeldLockfile> held) {
+  if (closed_) return 0;
+  holds_.emplace(++last_hold_, std::move(held));
+  return static_cast<double>(last_hold_);
+}
+
+std::shared_ptr<HeldLockfile> Environment::FindHold(double hold) const {
+  const auto found = holds_.find(static_cast<std::uint64_t>(hold));
+  return found == holds_.end() ? nullptr : found->second;
+}
+
+void Environment::DropHold(double hold) { holds_.erase(static_cast<std::uint64_t>(hold)); }
+
+void Environment::ReleaseAll(std::chrono::milliseconds budget) {
+  const auto end = std::chrono::steady_clock::now() + budget;
+  for (auto at = holds_.begin(); at != holds_.end();) {
+    if (std::chrono::steady_clock::now() >= end) return;
+    if (at->second->Release().outcome == HoldOutcome::kFailed) {
+      ++at;
+    } else {
+      WaitQueue::OfProcess().Poke(at->second->directory_path());
+      at = holds_.erase(at);
+    }
+  }
+}
+
+Status Environment::Enqueue(const BucketSpec& spec, WaitMode mode, RequestId* request) {
+  auto contender = std::make_shared<BucketContender>(spec);
+  const Status status =
+      WaitQueue::OfProcess().Enqueue(spec.directory, contender, party_, mode, request);
+  if (status.ok()) pending_[*request].contender = std::move(contender);
+  return status;
+}
+
+Napi::Value Environment::Wait(Napi::Env env, const BucketSpec& spec) {
+  const Napi::Promise::Deferred settled = Napi::Promise::Deferred::New(env);
+  RequestId request = 0;
+  const Status status = Enqueue(spec, WaitMode::kAsync, &request);
+  if (status.ok()) {
+    pending_[request].settled = settled;
+    HoldLoop(true);
+  } else {
+    settled.Resolve(FromFailure(env, status, spec.directory, std::string()));
+  }
+  Napi::Object wait = Napi::Object::New(env);
+  wait.Set("request", Napi::Number::New(env, static_cast<double>(request)));
+  wait.Set("settled", settled.Promise());
+  return wait;
+}
+
+Napi::Value Environment::WaitSync(Napi::Env env, const BucketSpec& spec) {
+  RequestId request = 0;
+  const Status status = Enqueue(spec, WaitMode::kSync, &request);
+  if (!status.ok()) return FromFailure(env, status, spec.directory, std::string());
+  return Napi::Number::New(env, static_cast<double>(request));
+}
+
+Napi::Value Environment::WaitSlice(Napi::Env env, RequestId request,
+                                   std::chrono::milliseconds slice) {
+  const auto found = pending_.find(request);
+  if (found == pending_.end()) return env.Undefined();
+  if (!WaitQueue::OfProcess().WaitFor(request, slice)) return env.Undefined();
+  return CancelWait(env, request);
+}
+
+Napi::Value Environment::CancelWait(Napi::Env env, RequestId request) {
+  const auto found = pending_.find(request);
+  if (found == pending_.end()) return env.Undefined();
+  const Pending pending = std::move(found->second);
+  pending_.erase(found);
+  if (pending.settled.has_value()) HoldLoop(false);
+  if (WaitQueue::OfProcess().Leave(request)) return Outcome(env, pending.contender.get());
+  return FromBusy(env, pending.contender->LastReport());
+}
+
+void Environment::OnSettled(napi_env raw_env, napi_value, void* raw_environment,
+                            void* raw_request) {
+  // Null: the environment is closing, and Close() takes care of the request.
+  if (raw_env == nullptr) return;
+  Environment* const self = static_cast<Environment*>(raw_environment);
+  const RequestId request = reinterpret_cast<std::uintptr_t>(raw_request);
+  const auto found = self->pending_.find(request);
+  // Given up in the meantime.
+  if (found == self->pending_.end()) return;
+  const std::optional<Napi::Promise::Deferred> settled = found->second.settled;
+  const Napi::Env env(raw_env);
+  const Napi::Value outcome = self->CancelWait(env, request);
+  if (settled.has_value()) settled->Resolve(outcome);
+}
+
+Napi::Object Environment::Outcome(Napi::Env env, BucketContender* contender) {
+  AttemptResult& result = contender->result();
+  const double hold =
+      result.kind == ResultKind::kAcquired ? AddHold(std::move(result.held)) : 0;
+  return FromAttempt(env, result, hold);
+}
+
+void Environment::HoldLoop(bool alive) {
+  async_waits_ += alive ? 1 : -1;
+  if (settle_ == nullptr || closed_) return;
+  if (alive && async_waits_ == 1) {
+    static_cast<void>(::napi_ref_threadsafe_function(env_, settle_));
+  } else if (async_waits_ == 0) {
+    static_cast<void>(::napi_unref_threadsafe_function(env_, settle_));
+  }
+}
+
+}  // namespace bucketlock

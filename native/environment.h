@@ -1,0 +1,79 @@
+// What one thread environment (the main thread, a worker) has in the addon: the locks it holds and
+// the requests it waits for. All of it is given back when the environment ends.
+
+#ifndef BUCKETLOCK_ENVIRONMENT_H_
+#define BUCKETLOCK_ENVIRONMENT_H_
+
+#include <napi.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+
+#include "bucket_contender.h"
+#include "held_lockfile.h"
+#include "wait_queue.h"
+
+namespace bucketlock {
+
+class EnvironmentParty;
+
+// Lives as the environment's instance data. All calls are made on the environment's thread.
+class Environment {
+ public:
+  explicit Environment(napi_env env);
+  ~Environment();
+
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+  static Environment& Of(Napi::Env env);
+
+  // Keeps the lock under a number that JavaScript can name. Once the environment closes, the lock
+  // is released instead, and the answer is 0.
+  double AddHold(std::shared_ptr<HeldLockfile> held);
+  // Null: there is no such hold any more.
+  std::shared_ptr<HeldLockfile> FindHold(double hold) const;
+  // Forgets a hold that is released or lost.
+  void DropHold(double hold);
+  // Releases what it can until the budget is spent.
+  void ReleaseAll(std::chrono::milliseconds budget);
+
+  // Answers {request, settled}, or a failure object where no thread can be had.
+  Napi::Value Wait(Napi::Env env, const BucketSpec& spec);
+  Napi::Value WaitSync(Napi::Env env, const BucketSpec& spec);
+  Napi::Value WaitSlice(Napi::Env env, RequestId request, std::chrono::milliseconds slice);
+  Napi::Value CancelWait(Napi::Env env, RequestId request);
+
+ private:
+  struct Pending {
+    std::shared_ptr<BucketContender> contender;
+    // None for a synchronous wait.
+    std::optional<Napi::Promise::Deferred> settled;
+  };
+
+  static void OnCleanUp(void* environment);
+  static void OnSettled(napi_env env, napi_value callback, void* environment, void* request);
+
+  Status Enqueue(const BucketSpec& spec, WaitMode mode, RequestId* request);
+  // Of a contender that has settled: its lock becomes a hold.
+  Napi::Object Outcome(Napi::Env env, BucketContender* contender);
+  // A pending asynchronous wait keeps the event loop alive, as a pending read would.
+  void HoldLoop(bool alive);
+  void Close();
+
+  const napi_env env_;
+  napi_threadsafe_function settle_ = nullptr;
+  std::shared_ptr<EnvironmentParty> party_;
+  std::unordered_map<std::uint64_t, std::shared_ptr<HeldLockfile>> holds_;
+  std::uint64_t last_hold_ = 0;
+  std::unordered_map<RequestId, Pending> pending_;
+  int async_waits_ = 0;
+  bool closed_ = false;
+};
+
+}  // namespace bucketlock
+
+#endif  // BUCKETLOCK_ENVIRONMENT_H_

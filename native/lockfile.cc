@@ -1,0 +1,247 @@
+#include "lockfile.h"
+
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "lockfile_birth.h"
+#include "lockfile_view.h"
+#include "platform/kernel_lock.h"
+
+namespace bucketlock {
+namespace {
+
+// How often one attempt starts over because somebody else was faster. Each round means that another
+// process made progress.
+constexpr int kMaxRounds = 64;
+
+// A peer holds the guard of a dead lockfile only to remove it, or to look at it: for microseconds,
+// unless it is preempted. Longer than this, and it is reported as held.
+constexpr int kMaxBriefRetries = 40;
+constexpr std::chrono::microseconds kBriefRetry(100);
+
+AttemptResult Invalid(InvalidReason reason) {
+  AttemptResult result;
+  result.kind = ResultKind::kInvalid;
+  result.invalid = reason;
+  return result;
+}
+
+AttemptResult Failed(const Status& status, const std::string& path) {
+  AttemptResult result;
+  result.kind =
+      status.code == StatusCode::kUnsupported ? ResultKind::kUnsupported : ResultKind::kFailed;
+  result.status = status;
+  result.path = path;
+  return result;
+}
+
+AttemptResult Busy(LockReport report) {
+  AttemptResult result;
+  result.kind = ResultKind::kBusy;
+  result.report = std::move(report);
+  return result;
+}
+
+// One attempt's state, so that its steps can be told apart.
+class Attempt {
+ public:
+  Attempt(const BucketSpec& spec, AttemptMemory* memory)
+      : spec_(spec), memory_(memory), lockfile_path_(LockfilePath(spec.directory)) {}
+
+  AttemptResult Run() {
+    AttemptResult result;
+    if (!OpenBucket(&result)) return result;
+    for (int round = 0; round < kMaxRounds; ++round) {
+      if (Round(&result)) return result;
+    }
+    // So many others got in and out meanwhile that the last one's report is as good as any.
+    last_.state = LockState::kHeld;
+    return Busy(std::move(last_));
+  }
+
+ private:
+  // False: `result` says why.
+  bool OpenBucket(AttemptResult* result) {
+    Status status;
+    for (int tries = 0;; ++tries) {
+      switch (OpenDirectory(spec_.directory, &directory_, &status)) {
+        case DirectoryOutcome::kOpened:
+          memory_->seen_directory = true;
+          return true;
+        case DirectoryOutcome::kNotDirectory:
+          *result = Invalid(InvalidReason::kNotDirectory);
+          return false;
+        case DirectoryOutcome::kFailed:
+          *result = Failed(status, spec_.directory);
+          return false;
+        case DirectoryOutcome::kMissing:
+          break;
+      }
+      if (memory_->seen_directory || tries > 0) {
+        *result = Invalid(InvalidReason::kDirectoryDisappeared);
+        return false;
+      }
+      if (!spec_.create) {
+        *result = Invalid(InvalidReason::kDirectoryMissing);
+        return false;
+      }
+      status = MakeDirectory(spec_.directory);
+      if (!status.ok()) {
+        *result = Failed(status, spec_.directory);
+        return false;
+      }
+    }
+  }
+
+  // True: the attempt is over, and `result` is filled. False: start over.
+  bool Round(AttemptResult* result) {
+    Handle file;
+    Status status;
+    switch (OpenExisting(directory_, kLockfileName, &file, &status)) {
+      case OpenOutcome::kOpened:
+        return MeetLockfile(std::move(file), result);
+      case OpenOutcome::kAbsent:
+        return Create(result);
+      case OpenOutcome::kNotRegular:
+        *result = Invalid(InvalidReason::kLockfileNotRegular);
+        return true;
+      case OpenOutcome::kDenied:
+        last_ = UnreadableReport();
+        *result = Busy(last_);
+        return true;
+      case OpenOutcome::kFailed:
+        break;
+    }
+    *result = Failed(status, lockfile_path_);
+    return true;
+  }
+
+  bool MeetLockfile(Handle file, AttemptResult* result) {
+    Status status;
+    switch (TryLock(file, LockMode::kExclusive, &status)) {
+      case LockOutcome::kAcquired:
+        break;
+      case LockOutcome::kHeld:
+        return MeetGuard(file, result);
+      case LockOutcome::kUnsupported:
+        *result = Unsupported(status, file);
+        return true;
+      case LockOutcome::kFailed:
+        *result = Failed(status, lockfile_path_);
+        return true;
+    }
+    const bool over = HoldingGuard(file, result);
+    Unlock(file);
+    return over;
+  }
+
+  // The guard is somebody's.
+  bool MeetGuard(const Handle& file, AttemptResult* result) {
+    const LockfileView view = ViewLockfile(file, /*guard_held=*/true, spec_.trusted);
+    last_ = view.report;
+    // Provably not its recorded owner's: then it is a peer's who is about to remove it, or looks.
+    if (!view.owner_may_live && brief_retries_ < kMaxBriefRetries) {
+      ++brief_retries_;
+      std::this_thread::sleep_for(kBriefRetry);
+      return false;
+    }
+    *result = Busy(last_);
+    return true;
+  }
+
+  // The guard is ours: nobody else judges or removes this file now.
+  bool HoldingGuard(const Handle& file, AttemptResult* result) {
+    Status status;
+    switch (SameFile(directory_, kLockfileName, file, &status)) {
+      case SameOutcome::kSame:
+        break;
+      case SameOutcome::kDifferent:
+        return false;
+      case SameOutcome::kFailed:
+        *result = Failed(status, lockfile_path_);
+        return true;
+    }
+    LockfileView view = ViewLockfile(file, /*guard_held=*/false, spec_.trusted);
+    if (view.malformed && view.judgement.verdict == Verdict::kHeld) Watch(file, &view);
+    last_ = view.report;
+    if (view.judgement.verdict == Verdict::kHeld) {
+      *result = Busy(last_);
+      return true;
+    }
+    switch (RemoveName(directory_, kLockfileName, &status)) {
+      case RemoveOutcome::kRemoved:
+      case RemoveOutcome::kAbsent:
+        reclaimed_ = true;
+        return false;
+      case RemoveOutcome::kBusy:
+        *result = Busy(last_);
+        return true;
+      case RemoveOutcome::kFailed:
+        break;
+    }
+    *result = Failed(status, lockfile_path_);
+    return true;
+  }
+
+  // A malformed lockfile that is not old enough by its date. The date may be wrong, so it is also
+  // watched by our own clock; one in the future is set right, for those who do not wait.
+  void Watch(const Handle& file, LockfileView* view) {
+    // May be forbidden: then watching must do.
+    if (view->dated_in_future && TouchNow(file).ok()) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (memory_->unstamped_token != view->report.token) {
+      memory_->unstamped_token = view->report.token;
+      memory_->unstamped_since = now;
+    } else if (now - memory_->unstamped_since >= kUnstampedGrace) {
+      view->judgement.verdict = Verdict::kDead;
+      view->report.state = LockState::kStale;
+    }
+  }
+
+  bool Create(AttemptResult* result) {
+    NewLockfile made;
+    switch (CreateLockfile(directory_, spec_, reclaimed_, &made)) {
+      case CreateOutcome::kPublished:
+        result->kind = ResultKind::kAcquired;
+        result->held = std::make_shared<HeldLockfile>(spec_.directory, std::move(directory_),
+                                                      std::move(made.file));
+        result->token = std::move(made.token);
+        return true;
+      case CreateOutcome::kExists:
+        return false;
+      case CreateOutcome::kVanished:
+        *result = Invalid(InvalidReason::kDirectoryDisappeared);
+        return true;
+      case CreateOutcome::kFailed:
+        break;
+    }
+    *result = Failed(made.status, lockfile_path_);
+    result->file_system = std::move(made.file_system);
+    return true;
+  }
+
+  AttemptResult Unsupported(const Status& status, const Handle& file) {
+    AttemptResult result = Failed(status, lockfile_path_);
+    const Status ignored = FileSystemOf(file, &result.file_system);
+    static_cast<void>(ignored);
+    return result;
+  }
+
+  const BucketSpec& spec_;
+  AttemptMemory* const memory_;
+  const std::string lockfile_path_;
+  Handle directory_;
+  LockReport last_;
+  int brief_retries_ = 0;
+  // A dead lockfile was removed on the way: its owner may have left more.
+  bool reclaimed_ = false;
+};
+
+}  // namespace
+
+AttemptResult AttemptAcquire(const BucketSpec& spec, AttemptMemory* memory) {
+  return Attempt(spec, memory).Run();
+}
+
+}  // namespace bucketlock

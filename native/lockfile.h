@@ -1,0 +1,58 @@
+// The lockfile protocol: acquiring.
+//
+// A lockfile is born complete: it is written and locked under no name, and then published without
+// replacing anything. Its holder keeps it open under an exclusive kernel lock, the guard. Nobody
+// removes a lockfile that is not its own without holding its guard and having compared what it has
+// open with what the name stands for. Therefore a death at any instruction leaves either nothing
+// that blocks, or a lockfile with a free guard, which the next acquirer removes. The model in
+// test/model checks exactly these steps.
+//
+// Nothing here waits for a holder. docs/protocol.md tells the whole.
+
+#ifndef BUCKETLOCK_LOCKFILE_H_
+#define BUCKETLOCK_LOCKFILE_H_
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "bucket_spec.h"
+#include "held_lockfile.h"
+#include "lock_report.h"
+#include "status.h"
+
+namespace bucketlock {
+
+// What one attempt leaves for the next of the same request.
+struct AttemptMemory {
+  // The bucket directory was there once: a missing one has disappeared, and is not made again.
+  bool seen_directory = false;
+  // The malformed lockfile seen last, and since when it has not changed by our own clock.
+  std::string unstamped_token;
+  std::chrono::steady_clock::time_point unstamped_since;
+};
+
+enum class ResultKind { kAcquired, kBusy, kInvalid, kUnsupported, kFailed };
+
+struct AttemptResult {
+  ResultKind kind = ResultKind::kFailed;
+  // kAcquired.
+  std::shared_ptr<HeldLockfile> held;
+  std::string token;
+  // kBusy.
+  LockReport report;
+  // kInvalid.
+  InvalidReason invalid = InvalidReason::kDirectoryMissing;
+  // kUnsupported and kFailed.
+  Status status;
+  std::string path;
+  std::string file_system;
+};
+
+// One attempt. It never waits for a holder; where it meets a peer that is reclaiming the same dead
+// lock it tries again for a few milliseconds, so that of many at least one gets in.
+AttemptResult AttemptAcquire(const BucketSpec& spec, AttemptMemory* memory);
+
+}  // namespace bucketlock
+
+#endif  // BUCKETLOCK_LOCKFILE_H_

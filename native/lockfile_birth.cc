@@ -1,0 +1,197 @@
+#include "lockfile_birth.h"
+
+#include <chrono>
+#include <cstddef>
+#include <mutex>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "held_lockfile.h"
+#include "judgement.h"
+#include "lockfile_view.h"
+#include "owner_record.h"
+#include "platform/file.h"
+#include "platform/kernel_lock.h"
+#include "platform/process.h"
+
+namespace bucketlock {
+namespace {
+
+constexpr std::size_t kTokenBytes = 16;
+
+// Where guards cannot be relied on, a private file must be older than any creator is slow.
+constexpr std::chrono::minutes kAbandonedAge(10);
+
+std::int64_t NowMs() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+bool IsPrivateName(const std::string& name) {
+  const std::string prefix = PrivateName(std::string());
+  return name.size() == prefix.size() + 2 * kTokenBytes &&
+         name.compare(0, prefix.size(), prefix) == 0 &&
+         name.find_first_not_of("0123456789abcdef", prefix.size()) == std::string::npos;
+}
+
+bool IsAbandoned(const Handle& file) {
+  std::string file_system;
+  if (!FileSystemOf(file, &file_system).ok()) return false;
+  if (IsAllowListed(file_system)) return true;
+  FileTimes times;
+  if (!TimesOf(file, &times).ok()) return false;
+  constexpr std::int64_t kNanosecondsPerMs = 1000000;
+  return NowMs() - times.modified_ns / kNanosecondsPerMs >
+         std::chrono::milliseconds(kAbandonedAge).count();
+}
+
+void SweepOne(const Handle& directory, const std::string& name) {
+  Handle file;
+  Status status;
+  if (OpenExisting(directory, name, &file, &status) != OpenOutcome::kOpened) return;
+  if (TryLock(file, LockMode::kExclusive, &status) != LockOutcome::kAcquired) return;
+  if (SameFile(directory, name, file, &status) == SameOutcome::kSame && IsAbandoned(file)) {
+    // What cannot be removed now is met again by a later sweep.
+    static_cast<void>(RemoveName(directory, name, &status));
+  }
+  Unlock(file);
+}
+
+// True once for each directory in a process, as far as a bounded memory goes.
+bool IsFirstUse(const std::string& directory) {
+  constexpr std::size_t kMostRemembered = 4096;
+  static std::mutex* const mutex = new std::mutex;
+  static std::unordered_set<std::string>* const seen = new std::unordered_set<std::string>;
+  const std::lock_guard<std::mutex> lock(*mutex);
+  if (seen->size() >= kMostRemembered) seen->clear();
+  return seen->insert(directory).second;
+}
+
+// Takes the guard and writes the record. Nobody else knows of the file, except a sweeper if it has
+// a name: then the guard can be held for a moment, and the file is given up.
+CreateOutcome Stamp(const PrivateFile& file, const BucketSpec& spec, NewLockfile* made) {
+  switch (TryLock(file.handle, LockMode::kExclusive, &made->status)) {
+    case LockOutcome::kAcquired:
+      break;
+    case LockOutcome::kHeld:
+      return CreateOutcome::kExists;
+    case LockOutcome::kUnsupported: {
+      const Status ignored = FileSystemOf(file.handle, &made->file_system);
+      static_cast<void>(ignored);
+      return CreateOutcome::kFailed;
+    }
+    case LockOutcome::kFailed:
+      return CreateOutcome::kFailed;
+  }
+  OwnerRecord owner;
+  made->status = FileSystemOf(file.handle, &owner.file_system);
+  if (!made->status.ok()) return CreateOutcome::kFailed;
+  owner.process = CurrentProcess();
+  owner.token = made->token;
+  owner.guarded = spec.trusted || CanPromiseGuard(owner.file_system, spec.format);
+  owner.label = spec.label;
+  owner.since_ms = NowMs();
+  made->status = WriteAll(file.handle, WriteRecord(owner, spec.format));
+  return made->status.ok() ? CreateOutcome::kPublished : CreateOutcome::kFailed;
+}
+
+CreateOutcome FromPublish(PublishOutcome outcome) {
+  switch (outcome) {
+    case PublishOutcome::kPublished:
+      return CreateOutcome::kPublished;
+    case PublishOutcome::kExists:
+      return CreateOutcome::kExists;
+    case PublishOutcome::kVanished:
+      return CreateOutcome::kVanished;
+    case PublishOutcome::kUnsupported:
+    case PublishOutcome::kFailed:
+      break;
+  }
+  return CreateOutcome::kFailed;
+}
+
+// False: this file system has no files without a name, or cannot name one later.
+bool CreateWithoutName(const Handle& directory, const BucketSpec& spec, NewLockfile* made,
+                       CreateOutcome* outcome) {
+  PrivateFile file;
+  made->status = CreateUnnamed(directory, spec.mode, &file);
+  if (made->status.code == StatusCode::kUnsupported) return false;
+  *outcome = CreateOutcome::kFailed;
+  if (!made->status.ok()) return true;
+  *outcome = Stamp(file, spec, made);
+  if (*outcome != CreateOutcome::kPublished) return true;
+  const PublishOutcome published = Publish(directory, file, kLockfileName, &made->status);
+  if (published == PublishOutcome::kUnsupported) return false;
+  *outcome = FromPublish(published);
+  if (*outcome == CreateOutcome::kPublished) made->file = std::move(file.handle);
+  return true;
+}
+
+CreateOutcome CreateWithName(const Handle& directory, const BucketSpec& spec, NewLockfile* made) {
+  PrivateFile file;
+  made->status = CreateNamed(directory, PrivateName(made->token), spec.mode, &file);
+  if (made->status.code == StatusCode::kVanished) return CreateOutcome::kVanished;
+  if (!made->status.ok()) return CreateOutcome::kFailed;
+  CreateOutcome outcome = Stamp(file, spec, made);
+  if (outcome == CreateOutcome::kPublished) {
+    Status status;
+    const PublishOutcome published = Publish(directory, file, kLockfileName, &status);
+    outcome = FromPublish(published);
+    made->status = status;
+  }
+  if (outcome == CreateOutcome::kPublished) {
+    made->file = std::move(file.handle);
+    return outcome;
+  }
+  Status ignored;  // The outcome is what counts; a name that stays is swept later.
+  static_cast<void>(RemoveName(directory, file.name, &ignored));
+  return outcome;
+}
+
+}  // namespace
+
+std::string PrivateName(const std::string& token) {
+  return std::string(kLockfileName) + '.' + token;
+}
+
+Status MakeToken(std::string* token) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  unsigned char random[kTokenBytes];
+  const Status status = FillRandom(random, sizeof(random));
+  token->clear();
+  for (const unsigned char byte : random) {
+    token->push_back(kHex[byte >> 4]);
+    token->push_back(kHex[byte & 15]);
+  }
+  return status;
+}
+
+CreateOutcome CreateLockfile(const Handle& directory, const BucketSpec& spec, bool after_crash,
+                             NewLockfile* made) {
+  made->status = MakeToken(&made->token);
+  if (!made->status.ok()) return CreateOutcome::kFailed;
+  CreateOutcome outcome = CreateOutcome::kFailed;
+  if (!CreateWithoutName(directory, spec, made, &outcome)) {
+    if (IsFirstUse(spec.directory) || after_crash) SweepPrivateFiles(directory);
+    outcome = CreateWithName(directory, spec, made);
+  }
+  // A PID-only record has no room for a token, so the handle gets the one that a look derives.
+  if (outcome == CreateOutcome::kPublished && spec.format == RecordFormat::kPidOnly) {
+    made->token = ViewLockfile(made->file, /*guard_held=*/true, spec.trusted).report.token;
+  }
+  return outcome;
+}
+
+void SweepPrivateFiles(const Handle& directory) {
+  std::vector<std::string> names;
+  const Status listed = ListNames(directory, PrivateName(std::string()), &names);
+  // A directory that may not be listed is not swept; acquiring does not depend on it.
+  if (!listed.ok()) return;
+  for (const std::string& name : names) {
+    if (IsPrivateName(name)) SweepOne(directory, name);
+  }
+}
+
+}  // namespace bucketlock

@@ -1,0 +1,48 @@
+// How a lockfile comes into being: written and locked in private, then published at once.
+
+#ifndef BUCKETLOCK_LOCKFILE_BIRTH_H_
+#define BUCKETLOCK_LOCKFILE_BIRTH_H_
+
+#include <string>
+
+#include "bucket_spec.h"
+#include "platform/handle.h"
+#include "status.h"
+
+namespace bucketlock {
+
+enum class CreateOutcome {
+  // It is the lockfile now, and ours: `file` carries its guard.
+  kPublished,
+  // Somebody was faster.
+  kExists,
+  // The directory is gone.
+  kVanished,
+  kFailed,
+};
+
+struct NewLockfile {
+  Handle file;
+  std::string token;
+  // kFailed only.
+  Status status;
+  std::string file_system;
+};
+
+// On any outcome but kPublished nothing is left behind. `after_crash`: a dead lockfile has just
+// been removed, so private files of its owner are looked for.
+CreateOutcome CreateLockfile(const Handle& directory, const BucketSpec& spec, bool after_crash,
+                             NewLockfile* made);
+
+// Removes private files whose creators died before they could publish them. Where no file system
+// offers better, a private file has a name, ".lock.<token>", and can be left behind.
+void SweepPrivateFiles(const Handle& directory);
+
+// A private file's name.
+std::string PrivateName(const std::string& token);
+
+Status MakeToken(std::string* token);
+
+}  // namespace bucketlock
+
+#endif  // BUCKETLOCK_LOCKFILE_BIRTH_H_

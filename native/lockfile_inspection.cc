@@ -1,0 +1,183 @@
+#include "lockfile_inspection.h"
+
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "held_lockfile.h"
+#include "lockfile_birth.h"
+#include "lockfile_view.h"
+#include "platform/file.h"
+#include "platform/kernel_lock.h"
+
+namespace bucketlock {
+namespace {
+
+// As in acquiring: a guard whose recorded owner is gone is a peer's for microseconds.
+constexpr int kMaxBriefRetries = 40;
+constexpr std::chrono::microseconds kBriefRetry(100);
+
+void Fail(const Status& status, const std::string& path, Look* look) {
+  look->outcome = status.code == StatusCode::kUnsupported ? LookOutcome::kUnsupported
+                                                          : LookOutcome::kFailed;
+  look->status = status;
+  look->path = path;
+}
+
+void See(LockReport report, Look* look) {
+  look->outcome = LookOutcome::kSeen;
+  look->report = std::move(report);
+}
+
+enum class Found { kLockfile, kNothing, kOver };
+
+// kOver: `look` is final.
+Found OpenLockfile(const std::string& path, Handle* directory, Handle* file, Look* look) {
+  Status status;
+  switch (OpenDirectory(path, directory, &status)) {
+    case DirectoryOutcome::kOpened:
+      break;
+    case DirectoryOutcome::kMissing:
+      return Found::kNothing;
+    case DirectoryOutcome::kNotDirectory:
+      look->outcome = LookOutcome::kInvalid;
+      look->invalid = InvalidReason::kNotDirectory;
+      return Found::kOver;
+    case DirectoryOutcome::kFailed:
+      Fail(status, path, look);
+      return Found::kOver;
+  }
+  switch (OpenExisting(*directory, kLockfileName, file, &status)) {
+    case OpenOutcome::kOpened:
+      return Found::kLockfile;
+    case OpenOutcome::kAbsent:
+      return Found::kNothing;
+    case OpenOutcome::kNotRegular:
+      look->outcome = LookOutcome::kInvalid;
+      look->invalid = InvalidReason::kLockfileNotRegular;
+      return Found::kOver;
+    case OpenOutcome::kDenied:
+      See(UnreadableReport(), look);
+      return Found::kOver;
+    case OpenOutcome::kFailed:
+      break;
+  }
+  Fail(status, LockfilePath(path), look);
+  return Found::kOver;
+}
+
+// Removes what the caller has the guard of. False: it is not the named record.
+bool RemoveNamed(const Handle& directory, const Handle& file, const LockReport& seen,
+                 const std::string& token, const std::string& path, Look* look) {
+  if (seen.token != token) return false;
+  Status status;
+  const SameOutcome same = SameFile(directory, kLockfileName, file, &status);
+  if (same == SameOutcome::kDifferent) return false;
+  if (same == SameOutcome::kSame) {
+    const RemoveOutcome removed = RemoveName(directory, kLockfileName, &status);
+    if (removed == RemoveOutcome::kRemoved || removed == RemoveOutcome::kAbsent) return true;
+    if (removed == RemoveOutcome::kBusy) return false;
+  }
+  Fail(status, path, look);
+  return false;
+}
+
+// Where guards exclude nobody, another breaker and a new holder may be at work beside us: so the
+// record is taken aside first and looked at where nobody else knows it.
+bool RemoveForeign(const Handle& directory, const std::string& token, bool trusted,
+                   const std::string& path, Look* look) {
+  std::string aside;
+  Status status = MakeToken(&aside);
+  if (status.ok()) {
+    aside = PrivateName(aside);
+    status = RenameName(directory, kLockfileName, aside);
+  }
+  if (status.code == StatusCode::kVanished) return true;
+  if (!status.ok()) {
+    Fail(status, path, look);
+    return false;
+  }
+  PrivateFile file;
+  file.name = aside;
+  const OpenOutcome opened = OpenExisting(directory, aside, &file.handle, &status);
+  // The rename itself changes a derived token's change time, so a record without a token of its own
+  // was compared before.
+  const bool ours = opened == OpenOutcome::kOpened &&
+                    (token.compare(0, 4, "raw-") == 0 ||
+                     ViewLockfile(file.handle, /*guard_held=*/false, trusted).report.token == token);
+  if (ours) {
+    const RemoveOutcome removed = RemoveName(directory, aside, &status);
+    if (removed == RemoveOutcome::kRemoved || removed == RemoveOutcome::kAbsent) return true;
+    Fail(status, path, look);
+    return false;
+  }
+  // Somebody else's after all: back it goes, unless the name is taken again already.
+  static_cast<void>(Publish(directory, file, kLockfileName, &status));
+  return false;
+}
+
+}  // namespace
+
+Look Inspect(const std::string& directory_path, bool trusted) {
+  Look look;
+  for (int retries = 0;; ++retries) {
+    Handle directory;
+    Handle file;
+    const Found found = OpenLockfile(directory_path, &directory, &file, &look);
+    if (found == Found::kOver) return look;
+    if (found == Found::kNothing) {
+      See(LockReport(), &look);
+      return look;
+    }
+    Status status;
+    const LockOutcome guard = TryLock(file, LockMode::kShared, &status);
+    if (guard == LockOutcome::kUnsupported || guard == LockOutcome::kFailed) {
+      Fail(status, LockfilePath(directory_path), &look);
+      const Status ignored = FileSystemOf(file, &look.file_system);
+      static_cast<void>(ignored);
+      return look;
+    }
+    const bool held = guard == LockOutcome::kHeld;
+    LockfileView view = ViewLockfile(file, held, trusted);
+    if (!held) Unlock(file);
+    if (!held || view.owner_may_live || retries >= kMaxBriefRetries) {
+      See(std::move(view.report), &look);
+      return look;
+    }
+    std::this_thread::sleep_for(kBriefRetry);
+  }
+}
+
+BreakResult Break(const std::string& directory_path, const std::string& token, bool trusted) {
+  BreakResult result;
+  Handle directory;
+  Handle file;
+  const Found found = OpenLockfile(directory_path, &directory, &file, &result.look);
+  if (found == Found::kOver) return result;
+  if (found == Found::kNothing) {
+    See(LockReport(), &result.look);
+    result.gone = true;
+    return result;
+  }
+  Status status;
+  const LockOutcome guard = TryLock(file, LockMode::kExclusive, &status);
+  if (guard == LockOutcome::kUnsupported || guard == LockOutcome::kFailed) {
+    Fail(status, LockfilePath(directory_path), &result.look);
+    return result;
+  }
+  const bool held = guard == LockOutcome::kHeld;
+  const LockfileView view = ViewLockfile(file, held, trusted);
+  See(view.report, &result.look);
+  if (held) return result;
+  const std::string path = LockfilePath(directory_path);
+  const bool foreign = view.judgement.evidence == Evidence::kForeign;
+  if (!foreign || view.report.token != token) {
+    result.gone = RemoveNamed(directory, file, view.report, token, path, &result.look);
+  } else {
+    result.gone = RemoveForeign(directory, token, trusted, path, &result.look);
+  }
+  Unlock(file);
+  return result;
+}
+
+}  // namespace bucketlock

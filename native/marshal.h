@@ -1,0 +1,33 @@
+// Native results as the plain objects that lib/native.ts describes, and arguments the other way.
+
+#ifndef BUCKETLOCK_MARSHAL_H_
+#define BUCKETLOCK_MARSHAL_H_
+
+#include <napi.h>
+
+#include <string>
+
+#include "bucket_spec.h"
+#include "held_lockfile.h"
+#include "lock_report.h"
+#include "lockfile.h"
+#include "lockfile_inspection.h"
+
+namespace bucketlock {
+
+// The arguments are trusted: options.ts has checked them. A missing one reads as its default.
+BucketSpec ToBucketSpec(const Napi::Value& value);
+
+// `hold` names the held lock of an acquired result.
+Napi::Object FromAttempt(Napi::Env env, const AttemptResult& result, double hold);
+Napi::Object FromBusy(Napi::Env env, const LockReport& report);
+Napi::Object FromFailure(Napi::Env env, const Status& status, const std::string& path,
+                         const std::string& file_system);
+Napi::Object FromRelease(Napi::Env env, const HoldResult& result, const std::string& path);
+Napi::Object FromVerify(Napi::Env env, const HoldResult& result, const std::string& path);
+Napi::Object FromLook(Napi::Env env, const Look& look);
+Napi::Object FromBreak(Napi::Env env, const BreakResult& result);
+
+}  // namespace bucketlock
+
+#endif  // BUCKETLOCK_MARSHAL_H_

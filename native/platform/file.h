@@ -1,0 +1,128 @@
+// Files of a lock directory, as the protocol in lockfile.cc needs them.
+//
+// Every name is relative to an open directory, so that a directory renamed meanwhile does not
+// matter. Nothing here follows a symbolic link at the last component, waits for a peer, or leaves a
+// descriptor that a child could inherit. Interrupted calls are resumed.
+
+#ifndef BUCKETLOCK_PLATFORM_FILE_H_
+#define BUCKETLOCK_PLATFORM_FILE_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "platform/handle.h"
+#include "status.h"
+
+namespace bucketlock {
+
+// What makes a file this file. It may be given to another file once nobody names or holds it open,
+// so it proves something only while a handle on the file is open.
+struct FileIdentity {
+  std::uint64_t volume = 0;
+  std::array<std::uint8_t, 16> file = {};
+
+  bool operator==(const FileIdentity& other) const {
+    return volume == other.volume && file == other.file;
+  }
+  bool operator!=(const FileIdentity& other) const { return !(*this == other); }
+};
+
+struct FileTimes {
+  std::int64_t modified_ns = 0;
+  std::int64_t changed_ns = 0;
+};
+
+enum class DirectoryOutcome { kOpened, kMissing, kNotDirectory, kFailed };
+
+DirectoryOutcome OpenDirectory(const std::string& path, Handle* directory, Status* status);
+
+// Makes the directory itself, not its parents. One that is there already is success.
+Status MakeDirectory(const std::string& path);
+
+enum class OpenOutcome {
+  kOpened,
+  kAbsent,
+  // Something else than a regular file has the name.
+  kNotRegular,
+  // There is a file, and we may not read it.
+  kDenied,
+  kFailed,
+};
+
+// Opens an existing regular file for reading.
+OpenOutcome OpenExisting(const Handle& directory, const std::string& name, Handle* file,
+                         Status* status);
+
+// A file nobody knows of yet. `name` is empty where it has none.
+struct PrivateFile {
+  Handle handle;
+  std::string name;
+};
+
+// Creates an empty file without a name, with exactly `mode`. kUnsupported where the file system
+// cannot; then CreateNamed does.
+Status CreateUnnamed(const Handle& directory, unsigned mode, PrivateFile* file);
+
+// The same under `name`, which must be free. kVanished: the directory is gone.
+Status CreateNamed(const Handle& directory, const std::string& name, unsigned mode,
+                   PrivateFile* file);
+
+enum class PublishOutcome {
+  kPublished,
+  // The name is taken; nothing was replaced.
+  kExists,
+  // The private file, or the directory itself, is gone.
+  kVanished,
+  // This way of publishing does not exist here: try a named private file.
+  kUnsupported,
+  kFailed,
+};
+
+// Gives the file its public name without replacing anything. On kPublished its private name is
+// gone; on any other outcome the private file is as it was.
+PublishOutcome Publish(const Handle& directory, const PrivateFile& file, const std::string& name,
+                       Status* status);
+
+Status IdentityOf(const Handle& file, FileIdentity* identity);
+
+enum class NameOutcome { kFound, kAbsent, kFailed };
+
+// The identity of what `name` stands for now.
+NameOutcome IdentityOfName(const Handle& directory, const std::string& name,
+                           FileIdentity* identity, Status* status);
+
+enum class RemoveOutcome {
+  kRemoved,
+  kAbsent,
+  // Somebody's open handle forbids it for now.
+  kBusy,
+  kFailed,
+};
+
+RemoveOutcome RemoveName(const Handle& directory, const std::string& name, Status* status);
+
+// Renames to a name that nobody else uses. kVanished: `from` is not there.
+Status RenameName(const Handle& directory, const std::string& from, const std::string& to);
+
+// Reads from the start, `limit` bytes at most.
+Status ReadPrefix(const Handle& file, std::size_t limit, std::string* bytes);
+Status WriteAll(const Handle& file, const std::string& bytes);
+
+Status TimesOf(const Handle& file, FileTimes* times);
+// Sets the modification time to now.
+Status TouchNow(const Handle& file);
+
+// The file system's name, as the allow-list in judgement.cc spells it ("ext", "overlay", "nfs").
+// An unknown one gets a name that is on no list.
+Status FileSystemOf(const Handle& file, std::string* name);
+
+// All entries that begin with `prefix`.
+Status ListNames(const Handle& directory, const std::string& prefix,
+                 std::vector<std::string>* names);
+
+}  // namespace bucketlock
+
+#endif  // BUCKETLOCK_PLATFORM_FILE_H_

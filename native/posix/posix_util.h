@@ -1,0 +1,32 @@
+// What the POSIX files share.
+
+#ifndef BUCKETLOCK_POSIX_POSIX_UTIL_H_
+#define BUCKETLOCK_POSIX_POSIX_UTIL_H_
+
+#include <cerrno>
+
+#include "platform/file.h"
+#include "platform/handle.h"
+
+struct stat;
+
+namespace bucketlock {
+
+inline int Descriptor(const Handle& handle) { return static_cast<int>(handle.get()); }
+
+// Repeats a system call for as long as a signal interrupts it.
+template <typename Call>
+auto Resume(Call call) {
+  auto result = call();
+  while (result == -1 && errno == EINTR) result = call();
+  return result;
+}
+
+FileIdentity IdentityFrom(const struct stat& info);
+
+// Makes the file's mode exactly `mode`, past the umask.
+Status SetMode(const Handle& file, unsigned mode);
+
+}  // namespace bucketlock
+
+#endif  // BUCKETLOCK_POSIX_POSIX_UTIL_H_
