@@ -1,0 +1,22 @@
+import { cpSync, existsSync, mkdirSync, symlinkSync } from 'node:fs';
+import { join, relative, dirname } from 'node:path';
+
+import { packageRoot, program } from './program.js';
+
+/**
+ * Installs the built package, addon and all, a second time below `directory`, and answers its
+ * entry file.
+ */
+export function copyPackage(directory: string): string {
+  for (const name of ['package.json', 'dist', join('build', 'Release'), 'prebuilds']) {
+    const source = join(packageRoot, name);
+    if (!existsSync(source)) continue;
+    mkdirSync(dirname(join(directory, name)), { recursive: true });
+    cpSync(source, join(directory, name), {
+      recursive: true,
+      filter: (path) => !path.includes('obj.target'),
+    });
+  }
+  symlinkSync(join(packageRoot, 'node_modules'), join(directory, 'node_modules'), 'junction');
+  return join(directory, relative(packageRoot, program.entry));
+}

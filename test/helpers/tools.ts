@@ -1,0 +1,77 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import type { TestContext } from 'vitest';
+
+import { mountBindfs, mountOverlay, unmountAll } from './mounts.js';
+
+function runs(command: string, ...args: string[]): boolean {
+  return spawnSync(command, args, { stdio: 'ignore' }).status === 0;
+}
+
+function mounts(mount: (directory: string) => void): boolean {
+  const directory = mkdtempSync(join(tmpdir(), 'bucketlock-probe-'));
+  try {
+    mount(directory);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    unmountAll();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function subdirectory(directory: string, name: string): string {
+  const path = join(directory, name);
+  mkdirSync(path);
+  return path;
+}
+
+/** What a scenario may need of the machine: each is tried, never guessed from a name. */
+const probes = {
+  bindfs: () =>
+    mounts((directory) => {
+      mountBindfs(subdirectory(directory, 'source'), subdirectory(directory, 'target'));
+    }),
+  cc: () => runs('cc', '--version'),
+  mkfifo: () => runs('mkfifo', '--version'),
+  overlay: () =>
+    mounts((directory) => {
+      mountOverlay({
+        lower: subdirectory(directory, 'lower'),
+        upper: subdirectory(directory, 'upper'),
+        work: subdirectory(directory, 'work'),
+        merged: subdirectory(directory, 'merged'),
+      });
+    }),
+  'pid-namespace': () => runs('unshare', '--pid', '--fork', '--mount-proc', 'true'),
+  strace: () => runs('strace', '-o', '/dev/null', 'true'),
+} satisfies Record<string, () => boolean>;
+
+export type Tool = keyof typeof probes;
+
+/** Tools whose absence is no failure in CI, by system. Elsewhere none may be missing. */
+const allowedSkips: Partial<Record<NodeJS.Platform, readonly Tool[]>> = {
+  win32: ['bindfs', 'cc', 'mkfifo', 'overlay', 'pid-namespace', 'strace'],
+  darwin: ['bindfs', 'overlay', 'pid-namespace', 'strace'],
+};
+
+const found = new Map<Tool, boolean>();
+
+/**
+ * Skips the test, with the reason, where the machine lacks `tool`. With `CI=true` that is a
+ * failure, unless the list above excuses it.
+ */
+export function requireTool(context: TestContext, tool: Tool): void {
+  const present = found.get(tool) ?? probes[tool]();
+  found.set(tool, present);
+  if (present) return;
+  const excused = allowedSkips[process.platform]?.includes(tool) ?? false;
+  if (process.env['CI'] === 'true' && !excused) {
+    throw new Error(`this machine lacks ${tool}, which the tests need in CI`);
+  }
+  context.skip(`this machine lacks ${tool}`);
+}

@@ -1,0 +1,22 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** How long to wait for what must happen: long, since only a bug makes a test wait so long. */
+export const PATIENCE_MS = 30_000;
+
+/**
+ * Looks until `condition` answers something other than undefined or false. For states of the
+ * system that send no event; the time between two looks proves nothing.
+ */
+export async function until<T>(
+  what: string,
+  condition: () => T | undefined | false,
+  patienceMs = PATIENCE_MS,
+): Promise<T> {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    const value = condition();
+    if (value !== undefined && value !== false) return value;
+    if (performance.now() > deadline) throw new Error(`not within ${patienceMs} ms: ${what}`);
+    await sleep(5);
+  }
+}

@@ -1,0 +1,138 @@
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { expect, test } from 'vitest';
+import type { TestContext } from 'vitest';
+
+import { useDriver } from '../helpers/driver.js';
+import { mountBindfs, mountOverlay } from '../helpers/mounts.js';
+import { mustBlock } from '../helpers/must-block.js';
+import { taken, tokenOf } from '../helpers/taken.js';
+import { useTempDir } from '../helpers/temp-dir.js';
+import { requireTool } from '../helpers/tools.js';
+
+const TURNS = 15;
+
+const driver = useDriver();
+const temp = useTempDir();
+
+/** Two directories that show the same files, and have a lock table each. */
+interface Views {
+  readonly below: string;
+  readonly above: string;
+}
+
+const makeViews = {
+  bindfs: (context: TestContext): Views => {
+    requireTool(context, 'bindfs');
+    const below = temp.directory('source');
+    const above = temp.directory('view');
+    mountBindfs(below, above);
+    return { below, above };
+  },
+  overlay: (context: TestContext): Views => {
+    requireTool(context, 'overlay');
+    const below = temp.directory('upper');
+    const above = temp.directory('merged');
+    const lower = temp.directory('lower');
+    mountOverlay({ lower, upper: below, work: temp.directory('work'), merged: above });
+    return { below, above };
+  },
+};
+
+const kinds = ['bindfs', 'overlay'] as const;
+
+const directions = kinds.flatMap((kind) => [
+  { name: `${kind}: held below, judged above`, kind, swap: false },
+  { name: `${kind}: held above, judged below`, kind, swap: true },
+]);
+
+/** The same new bucket as its holder and as its judge see it. */
+function makeBucket({ below, above }: Views, swap: boolean): readonly [string, string] {
+  mkdirSync(join(below, 'bucket'));
+  const views = [join(below, 'bucket'), join(above, 'bucket')] as const;
+  return swap ? [views[1], views[0]] : views;
+}
+
+test.for(directions)('$name: a holder excludes, alive or dead', async ({ kind, swap }, context) => {
+  const [bucket, sameBucket] = makeBucket(makeViews[kind](context), swap);
+  const [judge] = await driver.pool(1);
+  const holder = await driver.spawn();
+  await holder.call('acquire', { bucket, label: 'a view of its own' });
+
+  const foreign = { state: 'held', evidence: 'foreign', pid: holder.pid };
+  const judgeAgain = async () => {
+    expect(await judge.call('inspect', { bucket: sameBucket })).toMatchObject(foreign);
+    for (const attempt of ['tryAcquire', 'tryAcquireSync'] as const) {
+      expect(await judge.call(attempt, { bucket: sameBucket })).toBeNull();
+    }
+    const busy = await judge.callToFail('acquire', { bucket: sameBucket, waitMs: 0 });
+    expect(busy.remote).toMatchObject({ code: 'ERR_BUCKET_BUSY', report: foreign });
+    // The message names the ways out.
+    expect(busy.message).toMatch(/breakLock/);
+    expect(busy.message).toMatch(/trustKernelLocks/);
+    expect(busy.message).toMatch(/lease lock/i);
+    return tokenOf(busy.remote.report ?? { state: 'free' });
+  };
+  await judgeAgain();
+  await holder.kill();
+  // From here nobody can know that it is dead, so it goes on counting as held.
+  const token = await judgeAgain();
+  expect(await judge.call('breakLock', { bucket: sameBucket, token: '0'.repeat(32) })).toBe(false);
+  expect(await judge.call('breakLock', { bucket: sameBucket, token })).toBe(true);
+  const hold = taken(await judge.call('tryAcquire', { bucket: sameBucket }));
+  expect(await judge.call('release', { hold: hold.hold })).toBe(true);
+  expect(readdirSync(bucket)).toEqual([]);
+});
+
+test.for(directions)('$name: a waiter is served', async ({ kind, swap }, context) => {
+  const [bucket, sameBucket] = makeBucket(makeViews[kind](context), swap);
+  const [holder, waiter] = await driver.pool(2);
+  const { hold } = await holder.call('acquire', { bucket });
+  const waiting = waiter.call('acquire', { bucket: sameBucket, waitMs: 60_000 });
+  const ends = await mustBlock('acquire', waiting);
+  expect(await holder.call('release', { hold })).toBe(true);
+  const next = await ends();
+  expect(await holder.call('tryAcquire', { bucket })).toBeNull();
+  expect(await waiter.call('release', { hold: next.hold })).toBe(true);
+});
+
+test.for(kinds)('%s: contenders on both sides never overlap', async (kind, context) => {
+  const views = makeBucket(makeViews[kind](context), false);
+  const files = temp.directory('files');
+  const counter = join(files, 'counter');
+  writeFileSync(counter, '');
+  const pool = await driver.pool(4);
+  const results = await Promise.all(
+    pool.map((contender, index) =>
+      contender.call('count', {
+        bucket: index % 2 === 0 ? views[0] : views[1],
+        counter,
+        sentinel: join(files, 'sentinel'),
+        waitMs: 60_000,
+        turns: TURNS,
+      }),
+    ),
+  );
+  expect(results).toEqual(pool.map(() => ({ turns: TURNS })));
+  const lines = readFileSync(counter, 'utf8').trimEnd().split('\n');
+  const numbers = lines.map((line) => Number(line.split(' ')[0]));
+  expect(numbers).toEqual(Array.from({ length: pool.length * TURNS }, (_, index) => index + 1));
+});
+
+test('the recorded file system decides, not only the one that is seen', async (context) => {
+  const [bucket] = makeBucket(makeViews.bindfs(context), true);
+  const [judge] = await driver.pool(1);
+  const holder = await driver.spawn();
+  await holder.call('acquire', { bucket, lockOptions: { trustKernelLocks: true } });
+  await holder.kill();
+  // Whoever vouches for the kernel locks judges by them; whoever does not cannot tell.
+  const trusting = { bucket, lockOptions: { trustKernelLocks: true } };
+  expect(await judge.call('inspect', { bucket })).toMatchObject({ evidence: 'foreign' });
+  expect(await judge.call('inspect', trusting)).toMatchObject({
+    state: 'stale',
+    evidence: 'guard-free',
+  });
+  expect(await judge.call('tryAcquire', { bucket })).toBeNull();
+  expect(await judge.call('tryAcquire', trusting)).not.toBeNull();
+});
