@@ -173,6 +173,12 @@ Status WriteAll(const Handle& file, const std::string& bytes) {
   return Status::Ok();
 }
 
+Status TouchNow(const Handle& file) {
+  const struct timespec times[2] = {{0, UTIME_OMIT}, {0, UTIME_NOW}};
+  if (Resume([&] { return ::futimens(Descriptor(file), times); }) == 0) return Status::Ok();
+  return Status::System(errno, "futimens");
+}
+
 Status ListNames(const Handle& directory, const std::string& prefix,
                  std::vector<std::string>* names) {
   // A fresh open: a duplicated descriptor would share its read position with every other reader.

@@ -152,12 +152,6 @@ Status TimesOf(const Handle& file, FileTimes* times) {
   return Status::Ok();
 }
 
-Status TouchNow(const Handle& file) {
-  const struct timespec times[2] = {{0, UTIME_OMIT}, {0, UTIME_NOW}};
-  if (Resume([&] { return ::futimens(Descriptor(file), times); }) == 0) return Status::Ok();
-  return Status::System(errno, "futimens");
-}
-
 Status FileSystemOf(const Handle& file, std::string* name) {
   struct statfs info;
   if (Resume([&] { return ::fstatfs(Descriptor(file), &info); }) != 0) {

@@ -26,7 +26,8 @@ Status StartThread(void (*body)(void*), void* argument) {
   // A new thread inherits the mask, so it never runs with a signal open.
   sigset_t all;
   sigset_t before;
-  ::sigfillset(&all);
+  // A macro on macOS, so without the global scope's name.
+  static_cast<void>(sigfillset(&all));
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   pthread_t thread;
   const int error = ::pthread_create(&thread, /*attr=*/nullptr, &Enter, start.get());
