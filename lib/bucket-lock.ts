@@ -97,6 +97,7 @@ export class BucketLock implements SyncLock {
     return result;
   }
 
+  /** Resolves what is known of the lock; that of a bucket which is not there is free. */
   async inspect(): Promise<LockReport> {
     const { trustKernelLocks } = this.#settings;
     return this.#report(await loadAddon().inspect(this.path, trustKernelLocks));
@@ -213,10 +214,6 @@ export class BucketLock implements SyncLock {
 
   #report(inspection: NativeInspection): LockReport {
     if (inspection.outcome === 'report') return toLockReport(inspection.report);
-    // An acquire would make the directory: the lock is there to be taken.
-    const isToBeMade =
-      inspection.outcome === 'invalid' && inspection.reason === 'bucket_dir_missing';
-    if (isToBeMade && this.#settings.create) return { state: 'free' };
     throw errorOf(inspection, this.path, 'inspect');
   }
 

@@ -57,6 +57,7 @@ export function waitInLineSync(
   signal: AbortSignal | undefined,
 ): NativeAttempt {
   const request = addon.bucketWaitSync(spec);
+  if (typeof request !== 'number') return request;
   for (;;) {
     const remainingMs = deadline.remainingMs;
     if (remainingMs <= 0) return addon.cancelWait(request);

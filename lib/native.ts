@@ -111,7 +111,7 @@ export interface NativeAddon {
   /** Stands in line until the lock is ours or the attempt fails for good. */
   bucketWait(spec: NativeBucketSpec): NativeWait;
   /** The same for a thread that will call `waitSlice` until it answers. */
-  bucketWaitSync(spec: NativeBucketSpec): number;
+  bucketWaitSync(spec: NativeBucketSpec): number | NativeFailure;
   /** Blocks for `sliceMs` at most; undefined: not settled yet. */
   waitSlice(request: number, sliceMs: number): NativeAttempt | undefined;
   /**

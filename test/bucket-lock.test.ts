@@ -1,0 +1,418 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+import { expect, test, vi } from 'vitest';
+
+import { BucketLock } from '../lib/bucket-lock.js';
+import { isBucketBusyError, isBucketValidationError } from '../lib/error-guards.js';
+import type { LockReport } from '../lib/lock.js';
+import { mustBlock, mustEnd } from './helpers/must-block.js';
+import { program } from './helpers/program.js';
+import { useTempDir } from './helpers/temp-dir.js';
+
+const temp = useTempDir();
+
+function reasonOf(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    (value) => {
+      throw new Error(`resolved ${String(value)}`);
+    },
+    (reason: unknown) => reason,
+  );
+}
+
+test('acquire takes the lock, and release gives it back', async () => {
+  const bucket = temp.directory();
+  const lock = new BucketLock(bucket);
+  const held = await lock.acquire();
+  expect(held).toMatchObject({ path: bucket, released: false });
+  expect(held.token).toMatch(/^[0-9a-f]{32}$/);
+  expect(existsSync(lock.lockPath)).toBe(true);
+  expect(await held.verify()).toBe(true);
+  expect(await lock.tryAcquire()).toBeNull();
+  expect(await held.release()).toBe(true);
+  expect(existsSync(lock.lockPath)).toBe(false);
+  expect(held).toMatchObject({ released: true });
+  const next = await lock.tryAcquire();
+  expect(next?.token).not.toBe(held.token);
+  await next?.release();
+});
+
+test('the lock object names the bucket by its absolute path and touches nothing', () => {
+  const missing = join(temp.path, 'none', 'orders');
+  const lock = new BucketLock(pathToFileURL(missing));
+  expect(lock).toMatchObject({
+    path: missing,
+    bucketId: 'orders',
+    lockPath: join(missing, '.lock'),
+  });
+  expect(existsSync(missing)).toBe(false);
+});
+
+test('inspect tells who holds it, since when and why', async () => {
+  const lock = new BucketLock(temp.directory(), { label: 'default' });
+  expect(await lock.inspect()).toEqual({ state: 'free' });
+  const before = Date.now();
+  const held = await lock.acquire({ label: 'nightly import' });
+  const report = await lock.inspect();
+  expect(report).toMatchObject({
+    state: 'held',
+    evidence: 'guard',
+    pid: process.pid,
+    thisProcess: true,
+    label: 'nightly import',
+    token: held.token,
+  });
+  expect(report.since?.getTime()).toBeGreaterThanOrEqual(before - 1);
+  expect(report.since?.getTime()).toBeLessThanOrEqual(Date.now());
+  expect(lock.inspectSync()).toEqual(report);
+  await held.release();
+  const again = await lock.acquire();
+  expect(await lock.inspect()).toMatchObject({ label: 'default' });
+  await again.release();
+});
+
+test('a missing bucket is free and inspect does not make it; acquire does, unless told not to', async () => {
+  const missing = join(temp.path, 'missing');
+  const strict = new BucketLock(missing, { create: false });
+  const reason = await reasonOf(strict.acquire());
+  expect(isBucketValidationError(reason)).toBe(true);
+  expect(reason).toMatchObject({ reason: 'bucket_dir_missing', path: missing });
+  expect(await strict.inspect()).toEqual({ state: 'free' });
+  expect(existsSync(missing)).toBe(false);
+  await (await new BucketLock(missing).acquire()).release();
+  expect(existsSync(missing)).toBe(true);
+});
+
+test('a bucket whose parent is missing is a system error with the words of Node.js', async () => {
+  const bucket = join(temp.path, 'no', 'parent');
+  const reason = await reasonOf(new BucketLock(bucket).acquire());
+  expect(reason).toMatchObject({ code: 'ENOENT', syscall: 'mkdir', path: bucket });
+  expect((reason as NodeJS.ErrnoException).errno).toBeLessThan(0);
+});
+
+test('mode sets the permissions of the lockfile past the umask', async () => {
+  const lock = new BucketLock(temp.directory(), { mode: 0o666 });
+  const held = await lock.acquire();
+  expect(statSync(lock.lockPath).mode & 0o777).toBe(0o666);
+  await held.release();
+});
+
+test('without a wait a held lock is busy at once, and the message says how to wait', async () => {
+  const lock = new BucketLock(temp.directory());
+  const onWait = vi.fn();
+  const held = await lock.acquire();
+  const reason = await reasonOf(lock.acquire({ waitMs: 0, onWait }));
+  expect(isBucketBusyError(reason)).toBe(true);
+  expect(reason).toMatchObject({
+    bucketId: lock.bucketId,
+    holdingPid: process.pid,
+    waitedMs: 0,
+    report: { token: held.token },
+  });
+  expect((reason as Error).message).toContain('Pass waitMs to wait.');
+  expect(onWait).not.toHaveBeenCalled();
+  await held.release();
+});
+
+test('a wait ends with the lock when its holder lets go', async () => {
+  const lock = new BucketLock(temp.directory());
+  const held = await lock.acquire();
+  const pending = lock.acquire({ waitMs: Infinity });
+  const mustEndNow = await mustBlock('the second acquire', pending);
+  await held.release();
+  const next = await mustEndNow();
+  expect(await next.verify()).toBe(true);
+  await next.release();
+});
+
+test('a wait ends busy at its deadline, and not before', async () => {
+  const lock = new BucketLock(temp.directory());
+  const held = await lock.acquire();
+  const start = performance.now();
+  const reason = await reasonOf(lock.acquire({ waitMs: 60 }));
+  expect(performance.now() - start).toBeGreaterThanOrEqual(60);
+  expect(isBucketBusyError(reason)).toBe(true);
+  expect(reason).toMatchObject({ report: { token: held.token } });
+  expect((reason as { waitedMs: number }).waitedMs).toBeGreaterThanOrEqual(60);
+  await held.release();
+});
+
+test('a wait longer than a timer can sleep does not end at once', async () => {
+  const lock = new BucketLock(temp.directory());
+  const held = await lock.acquire();
+  const mustEndNow = await mustBlock('the wait', lock.acquire({ waitMs: 2 ** 31 + 5 }));
+  await held.release();
+  await (await mustEndNow()).release();
+});
+
+test('onWait is told the holder once, before the wait, and only if there is one', async () => {
+  const lock = new BucketLock(temp.directory());
+  const told: LockReport[] = [];
+  const onWait = (holder: LockReport): void => void told.push(holder);
+  const held = await lock.acquire({ onWait, label: 'first' });
+  expect(told).toHaveLength(0);
+  const pending = lock.acquire({ onWait });
+  const mustEndNow = await mustBlock('the wait', pending);
+  await held.release();
+  await (await mustEndNow()).release();
+  expect(told).toHaveLength(1);
+  expect(told[0]).toMatchObject({ state: 'held', label: 'first', token: held.token });
+});
+
+test('an onWait that throws rejects the acquire, which then holds nothing', async () => {
+  const lock = new BucketLock(temp.directory());
+  const held = await lock.acquire();
+  const broken = new Error('onWait');
+  const onWait = (): never => {
+    throw broken;
+  };
+  expect(await reasonOf(lock.acquire({ onWait }))).toBe(broken);
+  await held.release();
+  expect(await lock.inspect()).toEqual({ state: 'free' });
+});
+
+test('an aborted signal rejects with its reason before anything is touched', async () => {
+  const bucket = join(temp.path, 'aborted');
+  const lock = new BucketLock(bucket);
+  const reason = { why: 'not an error' };
+  const signal = AbortSignal.abort(reason);
+  expect(await reasonOf(lock.acquire({ signal }))).toBe(reason);
+  expect(await reasonOf(lock.tryAcquire({ signal }))).toBe(reason);
+  expect(await reasonOf(lock.with(() => undefined, { signal }))).toBe(reason);
+  expect(existsSync(bucket)).toBe(false);
+});
+
+test('an abort ends a wait at once with its reason, and leaves the line', async () => {
+  const lock = new BucketLock(temp.directory());
+  const held = await lock.acquire();
+  const controller = new AbortController();
+  const pending = reasonOf(lock.acquire({ signal: controller.signal, waitMs: Infinity }));
+  await mustBlock('the wait', pending);
+  const reason = new Error('enough');
+  controller.abort(reason);
+  expect(await mustEnd('the aborted wait', pending)).toBe(reason);
+  await held.release();
+  const next = await lock.tryAcquire();
+  expect(next).not.toBeNull();
+  await next?.release();
+});
+
+test('an abort by onWait ends the acquire before it waits', async () => {
+  const lock = new BucketLock(temp.directory());
+  const held = await lock.acquire();
+  const controller = new AbortController();
+  const onWait = (): void => {
+    controller.abort('enough');
+  };
+  expect(await reasonOf(lock.acquire({ signal: controller.signal, onWait }))).toBe('enough');
+  await held.release();
+});
+
+test('tryAcquire never waits, whatever the defaults', async () => {
+  const onWait = vi.fn();
+  const lock = new BucketLock(temp.directory(), { waitMs: Infinity, onWait });
+  const held = await lock.acquire();
+  expect(await lock.tryAcquire()).toBeNull();
+  expect(await lock.tryAcquire({ waitMs: Infinity })).toBeNull();
+  expect(lock.tryAcquireSync({ waitMs: Infinity })).toBeNull();
+  expect(onWait).not.toHaveBeenCalled();
+  await held.release();
+});
+
+test('arguments that are no use reject, and nothing is acquired', async () => {
+  const lock = new BucketLock(temp.directory());
+  const invalid = { name: 'TypeError', code: 'ERR_INVALID_ARG_TYPE' };
+  expect(await reasonOf(lock.acquire({ waitMs: '5' as never }))).toMatchObject(invalid);
+  expect(await reasonOf(lock.with('body' as never))).toMatchObject(invalid);
+  expect(() => lock.withSync(undefined as never)).toThrow(
+    expect.objectContaining(invalid) as Error,
+  );
+  expect(existsSync(lock.lockPath)).toBe(false);
+});
+
+test("a directory in the lockfile's place is a validation error, for inspect too", async () => {
+  const lock = new BucketLock(temp.directory());
+  mkdirSync(lock.lockPath);
+  for (const reason of [await reasonOf(lock.acquire()), await reasonOf(lock.inspect())]) {
+    expect(reason).toMatchObject({ code: 'ERR_BUCKET_INVALID', reason: 'lockfile_not_regular' });
+  }
+});
+
+test('with runs its body under the lock and resolves what it returned', async () => {
+  const lock = new BucketLock(temp.directory());
+  const result = await lock.with(async (held) => {
+    expect(await lock.inspect()).toMatchObject({ state: 'held', token: held.token });
+    return 'done';
+  });
+  expect(result).toBe('done');
+  expect(await lock.inspect()).toEqual({ state: 'free' });
+});
+
+test('with releases and rejects with what its body threw, whatever that is', async () => {
+  const lock = new BucketLock(temp.directory());
+  for (const thrown of [new Error('body'), 'text', undefined, null]) {
+    const body = (): never => {
+      // eslint-disable-next-line @typescript-eslint/only-throw-error -- other programs do
+      throw thrown;
+    };
+    expect(await reasonOf(lock.with(body))).toBe(thrown);
+    expect(await reasonOf(lock.with(() => Promise.reject(thrown as Error)))).toBe(thrown);
+    expect(await lock.inspect()).toEqual({ state: 'free' });
+  }
+});
+
+test('with rejects as lost if its body succeeded and the lock was lost', async () => {
+  const lock = new BucketLock(temp.directory());
+  const body = (): void => {
+    rmSync(lock.lockPath);
+  };
+  const reason = await reasonOf(lock.with(body));
+  expect(reason).toMatchObject({ code: 'ERR_LOCK_LOST', reason: 'removed', path: lock.path });
+});
+
+test('with attaches the loss to what its body threw', async () => {
+  const lock = new BucketLock(temp.directory());
+  const thrown = new Error('body');
+  const body = (): never => {
+    rmSync(lock.lockPath);
+    throw thrown;
+  };
+  expect(await reasonOf(lock.with(body))).toBe(thrown);
+  expect(thrown).toMatchObject({ releaseError: { code: 'ERR_LOCK_LOST', reason: 'removed' } });
+});
+
+test('a body that releases by itself has lost nothing', async () => {
+  const lock = new BucketLock(temp.directory());
+  expect(await lock.with((held) => held.release())).toBe(true);
+  expect(lock.withSync((held) => held.releaseSync())).toBe(true);
+});
+
+/** Runs a program that has `lock`, in a process of its own, and answers what it printed. */
+function run(bucket: string, body: string): string {
+  const script = `
+    const { BucketLock } = await import(${JSON.stringify(pathToFileURL(program.entry).href)});
+    const lock = new BucketLock(${JSON.stringify(bucket)});
+    ${body}`;
+  const options = { encoding: 'utf8', timeout: 30_000 } as const;
+  return execFileSync(program.node, ['--input-type=module', '--eval', script], options).trim();
+}
+
+test('a pending wait keeps the process alive, as a pending read does', () => {
+  const output = run(
+    temp.directory(),
+    `const held = await lock.acquire();
+    setTimeout(() => void held.release(), 300).unref();
+    await (await lock.acquire({ waitMs: Infinity })).release();
+    console.log('acquired');`,
+  );
+  expect(output).toBe('acquired');
+});
+
+test('a held lock keeps no process alive, and is gone when it has ended by itself', () => {
+  const bucket = temp.directory();
+  const output = run(
+    bucket,
+    `const count = () => ['exit', 'SIGINT', 'SIGTERM', 'SIGHUP'].map((name) => process.listenerCount(name));
+    const before = count();
+    await lock.acquire();
+    console.log(count().map((listeners, index) => listeners - before[index]).join());`,
+  );
+  expect(output).toBe('1,0,0,0');
+  expect(existsSync(join(bucket, '.lock'))).toBe(false);
+});
+
+test('process.exit releases what is held', () => {
+  const bucket = temp.directory();
+  run(bucket, `await lock.acquire(); process.exit();`);
+  expect(existsSync(join(bucket, '.lock'))).toBe(false);
+});
+
+test('process.exit is not held up by a pending wait, which keeps nothing', () => {
+  const bucket = temp.directory();
+  const output = run(
+    bucket,
+    `await lock.acquire();
+    const onWait = () => setImmediate(() => { console.log('leaving'); process.exit(); });
+    await lock.acquire({ waitMs: Infinity, onWait });`,
+  );
+  expect(output).toBe('leaving');
+  new BucketLock(bucket).acquireSync({ waitMs: 0 }).releaseSync();
+});
+
+test("no listener of ours stays when nothing is held, on the process or the caller's signal", async () => {
+  const { signal } = new AbortController();
+  const listen = vi.spyOn(signal, 'addEventListener');
+  const forget = vi.spyOn(signal, 'removeEventListener');
+  const listeners = process.listenerCount('exit');
+  const lock = new BucketLock(temp.directory(), { signal });
+  const held = await lock.acquire();
+  expect(isBucketBusyError(await reasonOf(lock.acquire({ waitMs: 20 })))).toBe(true);
+  expect(process.listenerCount('exit')).toBeGreaterThanOrEqual(listeners);
+  await held.release();
+  expect(process.listenerCount('exit')).toBe(listeners);
+  expect(listen).toHaveBeenCalled();
+  expect(forget.mock.calls).toEqual(listen.mock.calls);
+});
+
+test('the synchronous face does what the asynchronous one does', () => {
+  const lock = new BucketLock(temp.directory());
+  const held = lock.acquireSync({ label: 'sync' });
+  expect(held.verifySync()).toBe(true);
+  expect(lock.inspectSync()).toMatchObject({ state: 'held', label: 'sync', token: held.token });
+  expect(lock.tryAcquireSync()).toBeNull();
+  expect(() => lock.acquireSync({ waitMs: 0 })).toThrow(
+    expect.objectContaining({ code: 'ERR_BUCKET_BUSY', waitedMs: 0 }) as Error,
+  );
+  expect(held.releaseSync()).toBe(true);
+  expect(lock.withSync(() => lock.inspectSync().state)).toBe('held');
+  expect(lock.inspectSync()).toEqual({ state: 'free' });
+});
+
+test('a synchronous wait ends busy at its deadline, and not before', () => {
+  const lock = new BucketLock(temp.directory());
+  // A record of a living process that is not this thread: nobody will remove it.
+  writeFileSync(lock.lockPath, `${process.ppid}\n`);
+  const start = performance.now();
+  const onWait = vi.fn();
+  expect(() => lock.acquireSync({ waitMs: 130, onWait })).toThrow(
+    expect.objectContaining({ code: 'ERR_BUCKET_BUSY', holdingPid: process.ppid }) as Error,
+  );
+  expect(performance.now() - start).toBeGreaterThanOrEqual(130);
+  expect(onWait).toHaveBeenCalledOnce();
+});
+
+test('an abort that another realm brings about ends a synchronous wait between two slices', () => {
+  const lock = new BucketLock(temp.directory());
+  writeFileSync(lock.lockPath, `${process.ppid}\n`);
+  let asked = 0;
+  const controller = new AbortController();
+  const { signal } = controller;
+  Object.defineProperty(signal, 'aborted', { get: () => (asked += 1) > 2 });
+  const reason = new Error('enough');
+  signal.throwIfAborted = () => {
+    if (asked > 2) throw reason;
+  };
+  expect(() => lock.acquireSync({ waitMs: Infinity, signal })).toThrow(reason);
+});
+
+test('withSync releases whatever its body does, and refuses a promise', () => {
+  const lock = new BucketLock(temp.directory());
+  const thrown = new Error('body');
+  expect(() =>
+    lock.withSync(() => {
+      throw thrown;
+    }),
+  ).toThrow(thrown);
+  expect(() => lock.withSync(() => Promise.resolve())).toThrow(
+    expect.objectContaining({ name: 'TypeError', code: 'ERR_INVALID_RETURN_VALUE' }) as Error,
+  );
+  expect(() => {
+    lock.withSync(() => {
+      rmSync(lock.lockPath);
+    });
+  }).toThrow(expect.objectContaining({ code: 'ERR_LOCK_LOST' }) as Error);
+  expect(lock.inspectSync()).toEqual({ state: 'free' });
+});
