@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
@@ -12,4 +13,5 @@ export const program = {
   participant: fileURLToPath(new URL('../fixtures/participant.mjs', import.meta.url)),
 } as const;
 
-export const packageRoot = fileURLToPath(new URL('../../', import.meta.url));
+/** Where the package lies that the participants load. */
+export const packageRoot = dirname(dirname(program.entry));
