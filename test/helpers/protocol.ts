@@ -89,8 +89,10 @@ export interface Commands {
   readonly stop: Command<object, null>;
   /** `acquireSync` and `releaseSync` between two marker system calls that a tracer can find. */
   readonly markedTurn: Command<LockRequest, null>;
-  /** The same with the asynchronous face. */
+  /** The same with the asynchronous face; the markers are on the thread pool. */
   readonly markedTurnAsync: Command<LockRequest, null>;
+  /** The id of the thread pool's only thread. */
+  readonly poolThread: Command<object, number>;
   /** Starts a worker thread that connects as the participant `id`. */
   readonly startWorker: Command<{ readonly id: number }, null>;
   /** Starts a detached process that connects as the participant `id`; answers its PID. */

@@ -6,6 +6,8 @@ import { killNow, onExit } from './reaper.js';
 import { until } from './until.js';
 
 const MARKER = '/bucketlock-marker/';
+/** Threads of one process talking to each other: nothing that another process could see. */
+const WITHOUT_EFFECT = ['futex'];
 
 /** Where a thread is to be killed: as it enters the `occurrence`-th call of that name. */
 export interface KillPoint {
@@ -67,7 +69,7 @@ function parseTrace(log: string): Trace {
   let entered = false;
   for (const line of log.split('\n')) {
     const name = /^(\w+)\(/.exec(line)?.[1];
-    if (name === undefined) continue;
+    if (name === undefined || WITHOUT_EFFECT.includes(name)) continue;
     if (line.includes(`${MARKER}enter`)) {
       entered = true;
       before.set(name, (before.get(name) ?? 0) + 1);

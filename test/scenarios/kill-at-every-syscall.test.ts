@@ -1,9 +1,9 @@
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
 import type { TestContext } from 'vitest';
 
+import { expectEmpty } from '../helpers/bucket.js';
 import { useDriver } from '../helpers/driver.js';
 import { mountBindfs } from '../helpers/mounts.js';
 import type { Participant } from '../helpers/participant.js';
@@ -17,7 +17,7 @@ import type { KillPoint, Trace } from '../helpers/tracer.js';
 
 /** Two at a time: as many as the smallest machine has processors. */
 const LANES = 2;
-const WARM_UP_TURNS = 20;
+const WARM_UP_TURNS = 3;
 /** The engine's own calls (memory, other threads) may come between; then the point is tried again. */
 const TRIES = 10;
 
@@ -30,6 +30,8 @@ interface Case {
   readonly lockOptions?: Readonly<Record<string, unknown>>;
   /** Whether the turn begins with a dead record that has to be reclaimed. */
   readonly dead: boolean;
+  /** Which command makes the turn, on the main thread or on a thread pool of one thread. */
+  readonly command?: 'markedTurn' | 'markedTurnAsync';
 }
 
 function withoutTmpfile(context: TestContext): string {
@@ -46,6 +48,11 @@ const cases: Record<string, Case> = {
     place: () => temp.directory('place'),
     lockOptions: { recordFormat: 'pid' },
     dead: false,
+  },
+  'of a fresh lock on the thread pool': {
+    place: () => temp.directory('place'),
+    dead: false,
+    command: 'markedTurnAsync',
   },
   // There the private file has a name, and its kernel locks are vouched for.
   'where there are no nameless files': {
@@ -69,7 +76,7 @@ function killPoint({ names, before }: Trace, index: number): KillPoint {
 
 test.for(Object.entries(cases))(
   'a death at any system call of a turn %s costs nobody a wait and leaves no litter',
-  async ([, { place, lockOptions = {}, dead }], context) => {
+  async ([, { place, lockOptions = {}, dead, command = 'markedTurn' }], context) => {
     requireTool(context, 'strace');
     const parent = place(context);
     let made = 0;
@@ -80,31 +87,34 @@ test.for(Object.entries(cases))(
 
     /** A process that has done all it does only once, and a bucket for its traced turn. */
     const prepare = async () => {
-      const victim = await driver.spawn();
+      const victim = await driver.spawn({ env: { UV_THREADPOOL_SIZE: '1' } });
       const warmUp = newBucket();
       for (let turn = 0; turn < WARM_UP_TURNS; turn += 1) {
         await makeReady(preparer, warmUp, lockOptions, record);
-        await victim.call('markedTurn', { bucket: warmUp, lockOptions });
+        await victim.call(command, { bucket: warmUp, lockOptions });
       }
       const bucket = newBucket();
       await makeReady(preparer, bucket, lockOptions, record);
       const log = join(temp.path, `trace-${made}.txt`);
-      return { victim, bucket, log };
+      const thread =
+        command === 'markedTurn' ? victim.tracePid : await victim.call('poolThread', {});
+      return { victim, thread, bucket, log };
     };
 
-    const { victim, bucket, log } = await prepare();
-    const tracer = await traceThread(victim.tracePid, log);
-    await victim.call('markedTurn', { bucket, lockOptions });
+    const { victim, thread, bucket, log } = await prepare();
+    const tracer = await traceThread(thread, log);
+    await victim.call(command, { bucket, lockOptions });
     const reference = await tracer.stop();
     expect(reference.complete).toBe(true);
-    expect(readdirSync(bucket)).toEqual([]);
+    expect(reference.names).toContain('flock');
+    await expectEmpty(bucket);
 
     const reach = async (index: number): Promise<void> => {
       const seen: Trace[] = [];
       for (let attempt = 0; attempt < TRIES; attempt += 1) {
-        const { victim, bucket, log } = await prepare();
-        const tracer = await traceThread(victim.tracePid, log, killPoint(reference, index));
-        victim.call('markedTurn', { bucket, lockOptions }).catch(() => undefined);
+        const { victim, thread, bucket, log } = await prepare();
+        const tracer = await traceThread(thread, log, killPoint(reference, index));
+        victim.call(command, { bucket, lockOptions }).catch(() => undefined);
         await Promise.race([victim.ended, tracer.ended]);
         await victim.kill();
         await tracer.ended;
@@ -157,5 +167,5 @@ async function expectRecovered(
 ): Promise<void> {
   const { hold } = taken(await judge.call('tryAcquire', { bucket, lockOptions }));
   expect(await judge.call('release', { hold })).toBe(true);
-  expect(readdirSync(bucket)).toEqual([]);
+  await expectEmpty(bucket);
 }

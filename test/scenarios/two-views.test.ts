@@ -1,12 +1,14 @@
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
 import type { TestContext } from 'vitest';
 
+import { expectEmpty } from '../helpers/bucket.js';
 import { useDriver } from '../helpers/driver.js';
 import { mountBindfs, mountOverlay } from '../helpers/mounts.js';
 import { mustBlock } from '../helpers/must-block.js';
+import { RemoteError } from '../helpers/protocol.js';
 import { taken, tokenOf } from '../helpers/taken.js';
 import { useTempDir } from '../helpers/temp-dir.js';
 import { requireTool } from '../helpers/tools.js';
@@ -81,42 +83,65 @@ test.for(directions)('$name: a holder excludes, alive or dead', async ({ kind, s
   expect(await judge.call('breakLock', { bucket: sameBucket, token })).toBe(true);
   const hold = taken(await judge.call('tryAcquire', { bucket: sameBucket }));
   expect(await judge.call('release', { hold: hold.hold })).toBe(true);
-  expect(readdirSync(bucket)).toEqual([]);
+  await expectEmpty(bucket);
 });
 
-test.for(directions)('$name: a waiter is served', async ({ kind, swap }, context) => {
-  const [bucket, sameBucket] = makeBucket(makeViews[kind](context), swap);
-  const [holder, waiter] = await driver.pool(2);
-  const { hold } = await holder.call('acquire', { bucket });
-  const waiting = waiter.call('acquire', { bucket: sameBucket, waitMs: 60_000 });
-  const ends = await mustBlock('acquire', waiting);
-  expect(await holder.call('release', { hold })).toBe(true);
-  const next = await ends();
-  expect(await holder.call('tryAcquire', { bucket })).toBeNull();
-  expect(await waiter.call('release', { hold: next.hold })).toBe(true);
-});
+// Not below to above on an overlay: what is removed behind it stays visible there for as long as
+// the kernel remembers the name. That is undefined by its documentation, and cures itself never.
+test.for(directions.filter(({ kind, swap }) => kind === 'bindfs' || swap))(
+  '$name: a waiter is served',
+  async ({ kind, swap }, context) => {
+    const [bucket, sameBucket] = makeBucket(makeViews[kind](context), swap);
+    const [holder, waiter] = await driver.pool(2);
+    const { hold } = await holder.call('acquire', { bucket });
+    const waiting = waiter.call('acquire', { bucket: sameBucket, waitMs: 60_000 });
+    const ends = await mustBlock('acquire', waiting);
+    expect(await holder.call('release', { hold })).toBe(true);
+    const next = await ends();
+    expect(await holder.call('tryAcquire', { bucket })).toBeNull();
+    expect(await waiter.call('release', { hold: next.hold })).toBe(true);
+  },
+);
 
-test.for(kinds)('%s: contenders on both sides never overlap', async (kind, context) => {
-  const views = makeBucket(makeViews[kind](context), false);
+/** Two processes on either side work under the lock; answers those whose loop failed, and why. */
+async function contend(views: readonly [string, string], waitMs: number): Promise<unknown[]> {
   const files = temp.directory('files');
   const counter = join(files, 'counter');
   writeFileSync(counter, '');
   const pool = await driver.pool(4);
-  const results = await Promise.all(
+  const loops = await Promise.allSettled(
     pool.map((contender, index) =>
       contender.call('count', {
         bucket: index % 2 === 0 ? views[0] : views[1],
         counter,
         sentinel: join(files, 'sentinel'),
-        waitMs: 60_000,
+        waitMs,
         turns: TURNS,
       }),
     ),
   );
-  expect(results).toEqual(pool.map(() => ({ turns: TURNS })));
   const lines = readFileSync(counter, 'utf8').trimEnd().split('\n');
   const numbers = lines.map((line) => Number(line.split(' ')[0]));
-  expect(numbers).toEqual(Array.from({ length: pool.length * TURNS }, (_, index) => index + 1));
+  // No number twice, none left out: nobody worked beside another.
+  expect(numbers).toEqual(numbers.map((_, index) => index + 1));
+  const failed = loops.flatMap((loop): unknown[] =>
+    loop.status === 'rejected' ? [loop.reason] : [],
+  );
+  expect(numbers.length).toBeGreaterThanOrEqual(TURNS * (pool.length - failed.length));
+  return failed;
+}
+
+test('bindfs: contenders on both sides take turns and never overlap', async (context) => {
+  expect(await contend(makeBucket(makeViews.bindfs(context), false), 60_000)).toEqual([]);
+});
+
+test('overlay: contenders on both sides never overlap', async (context) => {
+  const failed = await contend(makeBucket(makeViews.overlay(context), false), 1_000);
+  for (const error of failed) {
+    // Held as far as can be told, or the kernel says that what it remembers is stale.
+    if (!(error instanceof RemoteError)) throw error;
+    expect(['foreign', 'ESTALE']).toContain(error.remote.report?.evidence ?? error.remote.code);
+  }
 });
 
 test('the recorded file system decides, not only the one that is seen', async (context) => {
