@@ -64,10 +64,6 @@ void Environment::Close() {
   if (closed_) return;
   closed_ = true;
   party_->Close();
-  for (const auto& [request, pending] : pending_) {
-    static_cast<void>(WaitQueue::OfProcess().Leave(request));
-  }
-  pending_.clear();
   ReleaseAll(kCleanUpBudget);
   // Left over is what the system refused to release, or had no time for: dead locks from here on,
   // which the next acquirer reclaims.
@@ -89,6 +85,15 @@ std::shared_ptr<HeldLockfile> Environment::FindHold(double hold) const {
 void Environment::DropHold(double hold) { holds_.erase(static_cast<std::uint64_t>(hold)); }
 
 void Environment::ReleaseAll(std::chrono::milliseconds budget) {
+  // First: what is released must not be granted to a request of ours that nobody will take.
+  for (const auto& [request, pending] : pending_) {
+    static_cast<void>(WaitQueue::OfProcess().Leave(request));
+  }
+  pending_.clear();
+  if (async_waits_ > 0) {
+    async_waits_ = 1;
+    HoldLoop(false);
+  }
   const auto end = std::chrono::steady_clock::now() + budget;
   for (auto at = holds_.begin(); at != holds_.end();) {
     if (std::chrono::steady_clock::now() >= end) return;

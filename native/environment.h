@@ -38,7 +38,7 @@ class Environment {
   std::shared_ptr<HeldLockfile> FindHold(double hold) const;
   // Forgets a hold that is released or lost.
   void DropHold(double hold);
-  // Releases what it can until the budget is spent.
+  // For the end: drops all pending requests and releases what it can until the budget is spent.
   void ReleaseAll(std::chrono::milliseconds budget);
 
   // Answers {request, settled}, or a failure object where no thread can be had.

@@ -42,6 +42,7 @@ HoldResult HeldLockfile::Check() {
   if (CurrentPid() != owner_) return Lost(LostReason::kOtherProcess);
   FileIdentity ours;
   const Status status = IdentityOf(file_, &ours);
+  if (status.code == StatusCode::kVanished) return Lost(LostReason::kRemoved);
   if (!status.ok()) return Failed(status);
   FileIdentity named;
   Status name_status;

@@ -128,6 +128,7 @@ class Attempt {
         *result = Unsupported(status, file);
         return true;
       case LockOutcome::kFailed:
+        if (status.code == StatusCode::kVanished) return false;
         *result = Failed(status, lockfile_path_);
         return true;
     }
@@ -139,6 +140,7 @@ class Attempt {
   // The guard is somebody's.
   bool MeetGuard(const Handle& file, AttemptResult* result) {
     const LockfileView view = ViewLockfile(file, /*guard_held=*/true, spec_.trusted);
+    if (view.vanished) return false;
     last_ = view.report;
     // Provably not its recorded owner's: then it is a peer's who is about to remove it, or looks.
     if (!view.owner_may_live && brief_retries_ < kMaxBriefRetries) {
@@ -163,6 +165,7 @@ class Attempt {
         return true;
     }
     LockfileView view = ViewLockfile(file, /*guard_held=*/false, spec_.trusted);
+    if (view.vanished) return false;
     if (view.malformed && view.judgement.verdict == Verdict::kHeld) Watch(file, &view);
     last_ = view.report;
     if (view.judgement.verdict == Verdict::kHeld) {

@@ -36,7 +36,8 @@ bool IsPrivateName(const std::string& name) {
          name.find_first_not_of("0123456789abcdef", prefix.size()) == std::string::npos;
 }
 
-bool IsAbandoned(const Handle& file) {
+bool IsAbandoned(const Handle& file, bool trusted) {
+  if (trusted) return true;
   std::string file_system;
   if (!FileSystemOf(file, &file_system).ok()) return false;
   if (IsAllowListed(file_system)) return true;
@@ -47,12 +48,13 @@ bool IsAbandoned(const Handle& file) {
          std::chrono::milliseconds(kAbandonedAge).count();
 }
 
-void SweepOne(const Handle& directory, const std::string& name) {
+void SweepOne(const Handle& directory, const std::string& name, bool trusted) {
   Handle file;
   Status status;
   if (OpenExisting(directory, name, &file, &status) != OpenOutcome::kOpened) return;
   if (TryLock(file, LockMode::kExclusive, &status) != LockOutcome::kAcquired) return;
-  if (SameFile(directory, name, file, &status) == SameOutcome::kSame && IsAbandoned(file)) {
+  if (SameFile(directory, name, file, &status) == SameOutcome::kSame &&
+      IsAbandoned(file, trusted)) {
     // What cannot be removed now is met again by a later sweep.
     static_cast<void>(RemoveName(directory, name, &status));
   }
@@ -69,6 +71,11 @@ bool IsFirstUse(const std::string& directory) {
   return seen->insert(directory).second;
 }
 
+// A sweeper took the private file: as if somebody had been faster.
+CreateOutcome FromFailure(const Status& status) {
+  return status.code == StatusCode::kVanished ? CreateOutcome::kExists : CreateOutcome::kFailed;
+}
+
 // Takes the guard and writes the record. Nobody else knows of the file, except a sweeper if it has
 // a name: then the guard can be held for a moment, and the file is given up.
 CreateOutcome Stamp(const PrivateFile& file, const BucketSpec& spec, NewLockfile* made) {
@@ -83,18 +90,18 @@ CreateOutcome Stamp(const PrivateFile& file, const BucketSpec& spec, NewLockfile
       return CreateOutcome::kFailed;
     }
     case LockOutcome::kFailed:
-      return CreateOutcome::kFailed;
+      return FromFailure(made->status);
   }
   OwnerRecord owner;
   made->status = FileSystemOf(file.handle, &owner.file_system);
-  if (!made->status.ok()) return CreateOutcome::kFailed;
+  if (!made->status.ok()) return FromFailure(made->status);
   owner.process = CurrentProcess();
   owner.token = made->token;
   owner.guarded = spec.trusted || CanPromiseGuard(owner.file_system, spec.format);
   owner.label = spec.label;
   owner.since_ms = NowMs();
   made->status = WriteAll(file.handle, WriteRecord(owner, spec.format));
-  return made->status.ok() ? CreateOutcome::kPublished : CreateOutcome::kFailed;
+  return made->status.ok() ? CreateOutcome::kPublished : FromFailure(made->status);
 }
 
 CreateOutcome FromPublish(PublishOutcome outcome) {
@@ -102,9 +109,9 @@ CreateOutcome FromPublish(PublishOutcome outcome) {
     case PublishOutcome::kPublished:
       return CreateOutcome::kPublished;
     case PublishOutcome::kExists:
-      return CreateOutcome::kExists;
+    // A sweeper took the private file, or the directory is gone: the next round tells.
     case PublishOutcome::kVanished:
-      return CreateOutcome::kVanished;
+      return CreateOutcome::kExists;
     case PublishOutcome::kUnsupported:
     case PublishOutcome::kFailed:
       break;
@@ -174,7 +181,7 @@ CreateOutcome CreateLockfile(const Handle& directory, const BucketSpec& spec, bo
   if (!made->status.ok()) return CreateOutcome::kFailed;
   CreateOutcome outcome = CreateOutcome::kFailed;
   if (!CreateWithoutName(directory, spec, made, &outcome)) {
-    if (IsFirstUse(spec.directory) || after_crash) SweepPrivateFiles(directory);
+    if (IsFirstUse(spec.directory) || after_crash) SweepPrivateFiles(directory, spec.trusted);
     outcome = CreateWithName(directory, spec, made);
   }
   // A PID-only record has no room for a token, so the handle gets the one that a look derives.
@@ -184,13 +191,13 @@ CreateOutcome CreateLockfile(const Handle& directory, const BucketSpec& spec, bo
   return outcome;
 }
 
-void SweepPrivateFiles(const Handle& directory) {
+void SweepPrivateFiles(const Handle& directory, bool trusted) {
   std::vector<std::string> names;
   const Status listed = ListNames(directory, PrivateName(std::string()), &names);
   // A directory that may not be listed is not swept; acquiring does not depend on it.
   if (!listed.ok()) return;
   for (const std::string& name : names) {
-    if (IsPrivateName(name)) SweepOne(directory, name);
+    if (IsPrivateName(name)) SweepOne(directory, name, trusted);
   }
 }
 

@@ -131,7 +131,8 @@ Look Inspect(const std::string& directory_path, bool trusted) {
     }
     Status status;
     const LockOutcome guard = TryLock(file, LockMode::kShared, &status);
-    if (guard == LockOutcome::kUnsupported || guard == LockOutcome::kFailed) {
+    const bool refused = guard == LockOutcome::kUnsupported || guard == LockOutcome::kFailed;
+    if (refused && status.code != StatusCode::kVanished) {
       Fail(status, LockfilePath(directory_path), &look);
       const Status ignored = FileSystemOf(file, &look.file_system);
       static_cast<void>(ignored);
@@ -139,8 +140,9 @@ Look Inspect(const std::string& directory_path, bool trusted) {
     }
     const bool held = guard == LockOutcome::kHeld;
     LockfileView view = ViewLockfile(file, held, trusted);
-    if (!held) Unlock(file);
-    if (!held || view.owner_may_live || retries >= kMaxBriefRetries) {
+    if (guard == LockOutcome::kAcquired) Unlock(file);
+    const bool settled = !view.vanished && (!held || view.owner_may_live);
+    if (settled || retries >= kMaxBriefRetries) {
       See(std::move(view.report), &look);
       return look;
     }
@@ -162,7 +164,12 @@ BreakResult Break(const std::string& directory_path, const std::string& token, b
   Status status;
   const LockOutcome guard = TryLock(file, LockMode::kExclusive, &status);
   if (guard == LockOutcome::kUnsupported || guard == LockOutcome::kFailed) {
-    Fail(status, LockfilePath(directory_path), &result.look);
+    result.gone = status.code == StatusCode::kVanished;
+    if (result.gone) {
+      See(LockReport(), &result.look);
+    } else {
+      Fail(status, LockfilePath(directory_path), &result.look);
+    }
     return result;
   }
   const bool held = guard == LockOutcome::kHeld;

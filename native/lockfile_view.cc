@@ -80,8 +80,12 @@ LockfileView ViewLockfile(const Handle& file, bool guard_held, bool trusted) {
   FileIdentity identity;
   FileTimes times;
   std::string file_system;
-  if (!ReadPrefix(file, kMaxRecordBytes + 1, &bytes).ok() || !IdentityOf(file, &identity).ok() ||
-      !TimesOf(file, &times).ok() || !FileSystemOf(file, &file_system).ok()) {
+  Status status = ReadPrefix(file, kMaxRecordBytes + 1, &bytes);
+  if (status.ok()) status = IdentityOf(file, &identity);
+  if (status.ok()) status = TimesOf(file, &times);
+  if (status.ok()) status = FileSystemOf(file, &file_system);
+  if (!status.ok()) {
+    view.vanished = status.code == StatusCode::kVanished;
     view.report = UnreadableReport();
     return view;
   }
@@ -121,6 +125,7 @@ SameOutcome SameFile(const Handle& directory, const std::string& name, const Han
                      Status* status) {
   FileIdentity opened;
   *status = IdentityOf(file, &opened);
+  if (status->code == StatusCode::kVanished) return SameOutcome::kDifferent;
   if (!status->ok()) return SameOutcome::kFailed;
   FileIdentity named;
   switch (IdentityOfName(directory, name, &named, status)) {

@@ -20,6 +20,8 @@ inline constexpr std::chrono::seconds kUnstampedGrace(2);
 struct LockfileView {
   LockReport report;
   Judgement judgement;
+  // It was removed while we looked; nothing else here means anything.
+  bool vanished = false;
   bool malformed = false;
   bool dated_in_future = false;
   // False: the recorded process is provably gone, or there is no record of one.

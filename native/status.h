@@ -11,7 +11,7 @@ enum class StatusCode {
   kSystem,
   // The file system or kernel does not offer the operation at all.
   kUnsupported,
-  // What the operation worked in is gone: the directory, or the file under its private name.
+  // What the operation worked on or in is gone.
   kVanished,
 };
 

@@ -31,11 +31,11 @@ FileIdentity IdentityFrom(const struct stat& info) {
 Status SetMode(const Handle& file, unsigned mode) {
   struct stat info;
   if (Resume([&] { return ::fstat(Descriptor(file), &info); }) != 0) {
-    return Status::System(errno, "fstat");
+    return HandleFailure(errno, "fstat");
   }
   if ((info.st_mode & 07777) == mode) return Status::Ok();
   if (Resume([&] { return ::fchmod(Descriptor(file), static_cast<mode_t>(mode)); }) != 0) {
-    return Status::System(errno, "fchmod");
+    return HandleFailure(errno, "fchmod");
   }
   return Status::Ok();
 }
@@ -74,8 +74,8 @@ OpenOutcome OpenExisting(const Handle& directory, const std::string& name, Handl
   Handle opened(descriptor);
   struct stat info;
   if (Resume([&] { return ::fstat(descriptor, &info); }) != 0) {
-    *status = Status::System(errno, "fstat");
-    return OpenOutcome::kFailed;
+    *status = HandleFailure(errno, "fstat");
+    return status->code == StatusCode::kVanished ? OpenOutcome::kAbsent : OpenOutcome::kFailed;
   }
   if (!S_ISREG(info.st_mode)) return OpenOutcome::kNotRegular;
   *file = std::move(opened);
@@ -95,6 +95,8 @@ Status CreateNamed(const Handle& directory, const std::string& name, unsigned mo
   file->handle = Handle(descriptor);
   file->name = name;
   Status status = SetMode(file->handle, mode);
+  // Swept already: whoever publishes it finds out.
+  if (status.code == StatusCode::kVanished) return Status::Ok();
   if (!status.ok()) {
     Status ignored;  // The first failure is the one to tell.
     static_cast<void>(RemoveName(directory, name, &ignored));
@@ -105,7 +107,7 @@ Status CreateNamed(const Handle& directory, const std::string& name, unsigned mo
 Status IdentityOf(const Handle& file, FileIdentity* identity) {
   struct stat info;
   if (Resume([&] { return ::fstat(Descriptor(file), &info); }) != 0) {
-    return Status::System(errno, "fstat");
+    return HandleFailure(errno, "fstat");
   }
   *identity = IdentityFrom(info);
   return Status::Ok();
@@ -150,7 +152,7 @@ Status ReadPrefix(const Handle& file, std::size_t limit, std::string* bytes) {
     });
     if (count < 0) {
       bytes->clear();
-      return Status::System(errno, "read");
+      return HandleFailure(errno, "read");
     }
     if (count == 0) break;
     done += static_cast<std::size_t>(count);
@@ -176,7 +178,7 @@ Status WriteAll(const Handle& file, const std::string& bytes) {
 Status TouchNow(const Handle& file) {
   const struct timespec times[2] = {{0, UTIME_OMIT}, {0, UTIME_NOW}};
   if (Resume([&] { return ::futimens(Descriptor(file), times); }) == 0) return Status::Ok();
-  return Status::System(errno, "futimens");
+  return HandleFailure(errno, "futimens");
 }
 
 Status ListNames(const Handle& directory, const std::string& prefix,

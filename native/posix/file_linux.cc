@@ -144,7 +144,7 @@ PublishOutcome Publish(const Handle& directory, const PrivateFile& file, const s
 Status TimesOf(const Handle& file, FileTimes* times) {
   struct stat info;
   if (Resume([&] { return ::fstat(Descriptor(file), &info); }) != 0) {
-    return Status::System(errno, "fstat");
+    return HandleFailure(errno, "fstat");
   }
   constexpr std::int64_t kNanoseconds = 1000000000;
   times->modified_ns = info.st_mtim.tv_sec * kNanoseconds + info.st_mtim.tv_nsec;
@@ -155,7 +155,7 @@ Status TimesOf(const Handle& file, FileTimes* times) {
 Status FileSystemOf(const Handle& file, std::string* name) {
   struct statfs info;
   if (Resume([&] { return ::fstatfs(Descriptor(file), &info); }) != 0) {
-    return Status::System(errno, "fstatfs");
+    return HandleFailure(errno, "fstatfs");
   }
   const std::uint32_t magic = static_cast<std::uint32_t>(info.f_type);
   for (const FileSystemMagic& known : kFileSystems) {

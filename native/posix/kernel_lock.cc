@@ -21,7 +21,7 @@ LockOutcome TryLock(const Handle& file, LockMode mode, Status* status) {
     *status = Status::Unsupported(error, "flock");
     return LockOutcome::kUnsupported;
   }
-  *status = Status::System(error, "flock");
+  *status = HandleFailure(error, "flock");
   return LockOutcome::kFailed;
 }
 

@@ -22,6 +22,13 @@ auto Resume(Call call) {
   return result;
 }
 
+// The failure of a call on an open file. FUSE and NFS answer so for a file that somebody else has
+// removed meanwhile, where a local file system would go on.
+inline Status HandleFailure(int error, const char* operation) {
+  return error == ENOENT || error == ESTALE ? Status::Vanished(error, operation)
+                                            : Status::System(error, operation);
+}
+
 FileIdentity IdentityFrom(const struct stat& info);
 
 // Makes the file's mode exactly `mode`, past the umask.
