@@ -2,7 +2,7 @@
 import { copyFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { localNodeDir, nodeGyp, root, run } from './node-gyp.mjs';
+import { buildAddon, localNodeDir, root, run } from './node-gyp.mjs';
 import { sha256, sourcesDigest } from './sources-digest.mjs';
 
 const libc =
@@ -45,4 +45,4 @@ const sorted = Object.fromEntries(
 writeFileSync(manifestPath, `${JSON.stringify(sorted, undefined, 2)}\n`);
 
 // prebuildify moves the binary out of build/Release.
-nodeGyp('build');
+buildAddon();
