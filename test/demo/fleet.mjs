@@ -10,7 +10,7 @@ import { now } from './turn.mjs';
 
 const PROGRAM = fileURLToPath(new URL('worker.mjs', import.meta.url));
 /** A holder is killed up to so long after it said that it holds, to be met anywhere in its turn. */
-const AIM_MS = 6;
+const AIM_MS = 8;
 /** How long workers may take to finish their turn when asked to stop. */
 const PATIENCE_MS = 10_000;
 

@@ -20,8 +20,10 @@ export async function takeTurn(files, worker, work) {
     unlinkSync(files.sentinel);
     if (!enter(files.sentinel)) throw new Error('another worker has entered at the same time');
   }
+  // A kill in the first half must leave the counter as it was, one in the second half has counted.
   await work();
   writeCounter(files.counter, read + 1);
+  await work();
   // Fails if somebody else took it for left behind.
   unlinkSync(files.sentinel);
   note('end', worker);

@@ -6,7 +6,7 @@ import { BucketLock } from 'bucketlock';
 import { filesIn } from './files.mjs';
 import { now, takeTurn } from './turn.mjs';
 
-const HOLD_MS = { least: 4, most: 12 };
+const HALF_TURN_MS = { least: 2, most: 6 };
 const REST_MS = { least: 2, most: 20 };
 /** Far longer than any wait should be: to run into it fails the demonstration. */
 const WAIT_MS = 30_000;
@@ -51,7 +51,7 @@ async function takeTurns() {
     let isOurs;
     try {
       tell({ state: 'holding' });
-      await takeTurn(files, worker, () => sleep(between(HOLD_MS)));
+      await takeTurn(files, worker, () => sleep(between(HALF_TURN_MS)));
       tell({ state: 'working' });
     } finally {
       isOurs = await held.release();
