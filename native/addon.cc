@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "bucket_contender.h"
 #include "environment.h"
 #include "job.h"
 #include "lockfile.h"
@@ -18,6 +19,13 @@
 namespace bucketlock {
 namespace {
 
+// A lock that was won becomes a hold of the environment's.
+Napi::Object FinishAttempt(Napi::Env env, AttemptResult* result) {
+  const bool acquired = result->kind == ResultKind::kAcquired;
+  const double hold = acquired ? Environment::Of(env).AddHold(std::move(result->held)) : 0;
+  return FromAttempt(env, *result, hold);
+}
+
 class AttemptJob : public Job {
  public:
   explicit AttemptJob(BucketSpec spec) : spec_(std::move(spec)) {}
@@ -27,12 +35,7 @@ class AttemptJob : public Job {
     result_ = AttemptAcquire(spec_, &memory);
   }
 
-  Napi::Value Finish(Napi::Env env) override {
-    const bool acquired = result_.kind == ResultKind::kAcquired;
-    const double hold =
-        acquired ? Environment::Of(env).AddHold(std::move(result_.held)) : 0;
-    return FromAttempt(env, result_, hold);
-  }
+  Napi::Value Finish(Napi::Env env) override { return FinishAttempt(env, &result_); }
 
  private:
   const BucketSpec spec_;
@@ -42,15 +45,13 @@ class AttemptJob : public Job {
 // Releases; then whoever waits in this process may try at once.
 HoldResult Release(HeldLockfile* held) {
   const HoldResult result = held->Release();
-  if (result.outcome != HoldOutcome::kFailed) {
-    WaitQueue::OfProcess().Poke(held->directory_path());
-  }
+  if (IsOver(result)) WaitQueue::OfProcess().Poke(held->directory_path());
   return result;
 }
 
 Napi::Value FinishRelease(Napi::Env env, double hold, const HeldLockfile& held,
                           const HoldResult& result) {
-  if (result.outcome != HoldOutcome::kFailed) Environment::Of(env).DropHold(hold);
+  if (IsOver(result)) Environment::Of(env).DropHold(hold);
   return FromRelease(env, result, held.directory_path());
 }
 
@@ -67,9 +68,7 @@ class ReleaseJob : public Job {
       : hold_(hold), held_(std::move(held)) {}
 
   void Run() override { result_ = Release(held_.get()); }
-  Napi::Value Finish(Napi::Env env) override {
-    return FinishRelease(env, hold_, *held_, result_);
-  }
+  Napi::Value Finish(Napi::Env env) override { return FinishRelease(env, hold_, *held_, result_); }
 
  private:
   const double hold_;
@@ -154,12 +153,26 @@ Napi::Value BucketAttemptSync(const Napi::CallbackInfo& info) {
   return job.Finish(info.Env());
 }
 
+// What a wait for a bucket lock comes to: a granted lock becomes a hold.
+Environment::Finish FinishBucketWait(std::shared_ptr<BucketContender> contender) {
+  return [contender = std::move(contender)](Napi::Env env, bool settled) {
+    if (!settled) return FromBusy(env, contender->LastReport());
+    return FinishAttempt(env, &contender->result());
+  };
+}
+
 Napi::Value BucketWait(const Napi::CallbackInfo& info) {
-  return Environment::Of(info.Env()).Wait(info.Env(), ToBucketSpec(info[0]));
+  const BucketSpec spec = ToBucketSpec(info[0]);
+  auto contender = std::make_shared<BucketContender>(spec);
+  return Environment::Of(info.Env())
+      .Wait(info.Env(), spec.directory, contender, FinishBucketWait(contender));
 }
 
 Napi::Value BucketWaitSync(const Napi::CallbackInfo& info) {
-  return Environment::Of(info.Env()).WaitSync(info.Env(), ToBucketSpec(info[0]));
+  const BucketSpec spec = ToBucketSpec(info[0]);
+  auto contender = std::make_shared<BucketContender>(spec);
+  return Environment::Of(info.Env())
+      .WaitSync(info.Env(), spec.directory, contender, FinishBucketWait(contender));
 }
 
 Napi::Value WaitSlice(const Napi::CallbackInfo& info) {

@@ -97,7 +97,7 @@ void Environment::ReleaseAll(std::chrono::milliseconds budget) {
   const auto end = std::chrono::steady_clock::now() + budget;
   for (auto at = holds_.begin(); at != holds_.end();) {
     if (std::chrono::steady_clock::now() >= end) return;
-    if (at->second->Release().outcome == HoldOutcome::kFailed) {
+    if (!IsOver(at->second->Release())) {
       ++at;
     } else {
       WaitQueue::OfProcess().Poke(at->second->directory_path());
@@ -106,23 +106,25 @@ void Environment::ReleaseAll(std::chrono::milliseconds budget) {
   }
 }
 
-Status Environment::Enqueue(const BucketSpec& spec, WaitMode mode, RequestId* request) {
-  auto contender = std::make_shared<BucketContender>(spec);
+Status Environment::Enqueue(const std::string& line, std::shared_ptr<Contender> contender,
+                            Finish finish, WaitMode mode, RequestId* request) {
   const Status status =
-      WaitQueue::OfProcess().Enqueue(spec.directory, contender, party_, mode, request);
-  if (status.ok()) pending_[*request].contender = std::move(contender);
+      WaitQueue::OfProcess().Enqueue(line, std::move(contender), party_, mode, request);
+  if (status.ok()) pending_[*request].finish = std::move(finish);
   return status;
 }
 
-Napi::Value Environment::Wait(Napi::Env env, const BucketSpec& spec) {
+Napi::Value Environment::Wait(Napi::Env env, const std::string& line,
+                              std::shared_ptr<Contender> contender, Finish finish) {
   const Napi::Promise::Deferred settled = Napi::Promise::Deferred::New(env);
   RequestId request = 0;
-  const Status status = Enqueue(spec, WaitMode::kAsync, &request);
+  const Status status =
+      Enqueue(line, std::move(contender), std::move(finish), WaitMode::kAsync, &request);
   if (status.ok()) {
     pending_[request].settled = settled;
     HoldLoop(true);
   } else {
-    settled.Resolve(FromFailure(env, status, spec.directory, std::string()));
+    settled.Resolve(FromFailure(env, status, line, std::string()));
   }
   Napi::Object wait = Napi::Object::New(env);
   wait.Set("request", Napi::Number::New(env, static_cast<double>(request)));
@@ -130,10 +132,12 @@ Napi::Value Environment::Wait(Napi::Env env, const BucketSpec& spec) {
   return wait;
 }
 
-Napi::Value Environment::WaitSync(Napi::Env env, const BucketSpec& spec) {
+Napi::Value Environment::WaitSync(Napi::Env env, const std::string& line,
+                                  std::shared_ptr<Contender> contender, Finish finish) {
   RequestId request = 0;
-  const Status status = Enqueue(spec, WaitMode::kSync, &request);
-  if (!status.ok()) return FromFailure(env, status, spec.directory, std::string());
+  const Status status =
+      Enqueue(line, std::move(contender), std::move(finish), WaitMode::kSync, &request);
+  if (!status.ok()) return FromFailure(env, status, line, std::string());
   return Napi::Number::New(env, static_cast<double>(request));
 }
 
@@ -151,8 +155,7 @@ Napi::Value Environment::CancelWait(Napi::Env env, RequestId request) {
   const Pending pending = std::move(found->second);
   pending_.erase(found);
   if (pending.settled.has_value()) HoldLoop(false);
-  if (WaitQueue::OfProcess().Leave(request)) return Outcome(env, pending.contender.get());
-  return FromBusy(env, pending.contender->LastReport());
+  return pending.finish(env, WaitQueue::OfProcess().Leave(request));
 }
 
 void Environment::OnSettled(napi_env raw_env, napi_value, void* raw_environment,
@@ -168,13 +171,6 @@ void Environment::OnSettled(napi_env raw_env, napi_value, void* raw_environment,
   const Napi::Env env(raw_env);
   const Napi::Value outcome = self->CancelWait(env, request);
   if (settled.has_value()) settled->Resolve(outcome);
-}
-
-Napi::Object Environment::Outcome(Napi::Env env, BucketContender* contender) {
-  AttemptResult& result = contender->result();
-  const double hold =
-      result.kind == ResultKind::kAcquired ? AddHold(std::move(result.held)) : 0;
-  return FromAttempt(env, result, hold);
 }
 
 void Environment::HoldLoop(bool alive) {

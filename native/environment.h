@@ -8,11 +8,13 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <unordered_map>
 
-#include "bucket_contender.h"
+#include "contender.h"
 #include "held_lockfile.h"
 #include "wait_queue.h"
 
@@ -41,15 +43,21 @@ class Environment {
   // For the end: drops all pending requests and releases what it can until the budget is spent.
   void ReleaseAll(std::chrono::milliseconds budget);
 
-  // Answers {request, settled}, or a failure object where no thread can be had.
-  Napi::Value Wait(Napi::Env env, const BucketSpec& spec);
-  Napi::Value WaitSync(Napi::Env env, const BucketSpec& spec);
+  // What a wait comes to: of a settled contender its result, of another why it was busy last.
+  using Finish = std::function<Napi::Object(Napi::Env env, bool settled)>;
+
+  // Puts the contender in line. Wait answers {request, settled}; WaitSync the request, or a failure
+  // object where no thread can be had.
+  Napi::Value Wait(Napi::Env env, const std::string& line, std::shared_ptr<Contender> contender,
+                   Finish finish);
+  Napi::Value WaitSync(Napi::Env env, const std::string& line, std::shared_ptr<Contender> contender,
+                       Finish finish);
   Napi::Value WaitSlice(Napi::Env env, RequestId request, std::chrono::milliseconds slice);
   Napi::Value CancelWait(Napi::Env env, RequestId request);
 
  private:
   struct Pending {
-    std::shared_ptr<BucketContender> contender;
+    Finish finish;
     // None for a synchronous wait.
     std::optional<Napi::Promise::Deferred> settled;
   };
@@ -57,9 +65,8 @@ class Environment {
   static void OnCleanUp(void* environment);
   static void OnSettled(napi_env env, napi_value callback, void* environment, void* request);
 
-  Status Enqueue(const BucketSpec& spec, WaitMode mode, RequestId* request);
-  // Of a contender that has settled: its lock becomes a hold.
-  Napi::Object Outcome(Napi::Env env, BucketContender* contender);
+  Status Enqueue(const std::string& line, std::shared_ptr<Contender> contender, Finish finish,
+                 WaitMode mode, RequestId* request);
   // A pending asynchronous wait keeps the event loop alive, as a pending read would.
   void HoldLoop(bool alive);
   void Close();

@@ -160,9 +160,9 @@ class Reader {
   }
 
   bool Escape(std::string* out) {
-    static constexpr std::pair<char, char> kSimple[] = {
-        {'"', '"'}, {'\\', '\\'}, {'/', '/'}, {'b', '\b'},
-        {'f', '\f'}, {'n', '\n'}, {'r', '\r'}, {'t', '\t'}};
+    static constexpr std::pair<char, char> kSimple[] = {{'"', '"'},  {'\\', '\\'}, {'/', '/'},
+                                                        {'b', '\b'}, {'f', '\f'},  {'n', '\n'},
+                                                        {'r', '\r'}, {'t', '\t'}};
     if (at_ >= text_.size()) return false;
     const char c = text_[at_++];
     for (const auto& [letter, meaning] : kSimple) {

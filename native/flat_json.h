@@ -33,7 +33,8 @@ struct JsonValue {
 // deep. Strings come out as UTF-8; bytes that are not are passed through unjudged.
 bool ParseFlatJson(std::string_view text, std::map<std::string, JsonValue>* members);
 
-// `text` as a JSON string with its quotes. Control characters are escaped, so no line break is left.
+// `text` as a JSON string with its quotes. Control characters are escaped, so no line break is
+// left.
 std::string QuoteJson(std::string_view text);
 
 }  // namespace bucketlock

@@ -70,19 +70,22 @@ HoldResult HeldLockfile::Release() {
     // Between the comparison and here the name cannot change hands: who would take it needs our
     // guard.
     Status status;
-    switch (RemoveName(directory_, kLockfileName, &status)) {
+    switch (RemoveName(directory_, kLockfileName, file_, &status)) {
       case RemoveOutcome::kRemoved:
         break;
       case RemoveOutcome::kAbsent:
         result = Lost(LostReason::kRemoved);
         break;
       case RemoveOutcome::kBusy:
+        result = Failed(status);
+        result.outcome = HoldOutcome::kBlocked;
+        break;
       case RemoveOutcome::kFailed:
         result = Failed(status);
         break;
     }
   }
-  if (result.outcome == HoldOutcome::kFailed) return result;
+  if (!IsOver(result)) return result;
   LetGo(result);
   return result;
 }

@@ -29,6 +29,8 @@ enum class HoldOutcome {
   // Verify: still ours. Release: it was, and is released.
   kOurs,
   kLost,
+  // Release only: somebody's open handle forbids the removal for now. It is still held.
+  kBlocked,
   // The system refused. Nothing has changed: it is still held.
   kFailed,
 };
@@ -38,6 +40,11 @@ struct HoldResult {
   LostReason lost = LostReason::kRemoved;
   Status status;
 };
+
+// Of a release: there is nothing left to release.
+inline bool IsOver(const HoldResult& result) {
+  return result.outcome == HoldOutcome::kOurs || result.outcome == HoldOutcome::kLost;
+}
 
 // All calls are safe from any thread.
 class HeldLockfile {

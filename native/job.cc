@@ -6,8 +6,8 @@ Napi::Value Job::Start(Napi::Env env, std::unique_ptr<Job> job) {
   napi_value promise = nullptr;
   if (::napi_create_promise(env, &job->deferred_, &promise) != napi_ok) return env.Undefined();
   const Napi::String name = Napi::String::New(env, "bucketlock");
-  if (::napi_create_async_work(env, /*async_resource=*/nullptr, name, &Job::Execute,
-                               &Job::Complete, job.get(), &job->work_) != napi_ok ||
+  if (::napi_create_async_work(env, /*async_resource=*/nullptr, name, &Job::Execute, &Job::Complete,
+                               job.get(), &job->work_) != napi_ok ||
       ::napi_queue_async_work(env, job->work_) != napi_ok) {
     const Napi::Error error = Napi::Error::New(env, "the thread pool takes no work");
     static_cast<void>(::napi_reject_deferred(env, job->deferred_, error.Value()));

@@ -8,8 +8,8 @@ constexpr std::string_view kOverlay = "overlay";
 // Local types only, each with one table of locks for a file. A stacked one (ecryptfs, FUSE) shows
 // files of another file system under a second table; network ones ask a server, or nobody.
 constexpr std::string_view kAllowList[] = {
-    "ext",   "xfs",    "btrfs", "f2fs",     "zfs",  "bcachefs", "tmpfs", "ramfs", kOverlay,
-    "jfs",   "nilfs2", "fat",   "reiserfs", "apfs", "hfs",      "ntfs",  "refs",  "exfat",
+    "ext", "xfs",    "btrfs", "f2fs",     "zfs",  "bcachefs", "tmpfs", "ramfs", kOverlay,
+    "jfs", "nilfs2", "fat",   "reiserfs", "apfs", "hfs",      "ntfs",  "refs",  "exfat",
 };
 
 // Overlay shows files of another local type under locks of its own, so there it matches itself

@@ -172,7 +172,7 @@ class Attempt {
       *result = Busy(last_);
       return true;
     }
-    switch (RemoveName(directory_, kLockfileName, &status)) {
+    switch (RemoveName(directory_, kLockfileName, file, &status)) {
       case RemoveOutcome::kRemoved:
       case RemoveOutcome::kAbsent:
         reclaimed_ = true;

@@ -56,7 +56,7 @@ void SweepOne(const Handle& directory, const std::string& name, bool trusted) {
   if (SameFile(directory, name, file, &status) == SameOutcome::kSame &&
       IsAbandoned(file, trusted)) {
     // What cannot be removed now is met again by a later sweep.
-    static_cast<void>(RemoveName(directory, name, &status));
+    static_cast<void>(RemoveName(directory, name, file, &status));
   }
   Unlock(file);
 }
@@ -153,7 +153,7 @@ CreateOutcome CreateWithName(const Handle& directory, const BucketSpec& spec, Ne
     return outcome;
   }
   Status ignored;  // The outcome is what counts; a name that stays is swept later.
-  static_cast<void>(RemoveName(directory, file.name, &ignored));
+  static_cast<void>(RemoveName(directory, file.name, file.handle, &ignored));
   return outcome;
 }
 

@@ -18,8 +18,8 @@ constexpr int kMaxBriefRetries = 40;
 constexpr std::chrono::microseconds kBriefRetry(100);
 
 void Fail(const Status& status, const std::string& path, Look* look) {
-  look->outcome = status.code == StatusCode::kUnsupported ? LookOutcome::kUnsupported
-                                                          : LookOutcome::kFailed;
+  look->outcome =
+      status.code == StatusCode::kUnsupported ? LookOutcome::kUnsupported : LookOutcome::kFailed;
   look->status = status;
   look->path = path;
 }
@@ -74,7 +74,7 @@ bool RemoveNamed(const Handle& directory, const Handle& file, const LockReport& 
   const SameOutcome same = SameFile(directory, kLockfileName, file, &status);
   if (same == SameOutcome::kDifferent) return false;
   if (same == SameOutcome::kSame) {
-    const RemoveOutcome removed = RemoveName(directory, kLockfileName, &status);
+    const RemoveOutcome removed = RemoveName(directory, kLockfileName, file, &status);
     if (removed == RemoveOutcome::kRemoved || removed == RemoveOutcome::kAbsent) return true;
     if (removed == RemoveOutcome::kBusy) return false;
   }
@@ -102,11 +102,12 @@ bool RemoveForeign(const Handle& directory, const std::string& token, bool trust
   const OpenOutcome opened = OpenExisting(directory, aside, &file.handle, &status);
   // The rename itself changes a derived token's change time, so a record without a token of its own
   // was compared before.
-  const bool ours = opened == OpenOutcome::kOpened &&
-                    (token.compare(0, 4, "raw-") == 0 ||
-                     ViewLockfile(file.handle, /*guard_held=*/false, trusted).report.token == token);
+  const bool ours =
+      opened == OpenOutcome::kOpened &&
+      (token.compare(0, 4, "raw-") == 0 ||
+       ViewLockfile(file.handle, /*guard_held=*/false, trusted).report.token == token);
   if (ours) {
-    const RemoveOutcome removed = RemoveName(directory, aside, &status);
+    const RemoveOutcome removed = RemoveName(directory, aside, file.handle, &status);
     if (removed == RemoveOutcome::kRemoved || removed == RemoveOutcome::kAbsent) return true;
     Fail(status, path, look);
     return false;

@@ -23,8 +23,8 @@ std::uint64_t DigestOf(std::string_view bytes) {
 
 std::string Hex(std::uint64_t value) {
   char text[17];
-  static_cast<void>(std::snprintf(text, sizeof(text), "%016llx",
-                                  static_cast<unsigned long long>(value)));
+  static_cast<void>(
+      std::snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(value)));
   return text;
 }
 
@@ -139,8 +139,6 @@ SameOutcome SameFile(const Handle& directory, const std::string& name, const Han
   return SameOutcome::kFailed;
 }
 
-std::string LockfilePath(const std::string& directory) {
-  return directory + '/' + kLockfileName;
-}
+std::string LockfilePath(const std::string& directory) { return directory + '/' + kLockfileName; }
 
 }  // namespace bucketlock

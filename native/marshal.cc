@@ -119,6 +119,11 @@ Napi::Object FromHold(Napi::Env env, const HoldResult& result, const char* ours,
       object.Set("reason", Word(result.lost));
       return object;
     }
+    case HoldOutcome::kBlocked: {
+      Napi::Object object = FromFailure(env, result.status, path, std::string());
+      object.Set("outcome", "blocked");
+      return object;
+    }
     case HoldOutcome::kFailed:
       break;
   }

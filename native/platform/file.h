@@ -91,8 +91,8 @@ Status IdentityOf(const Handle& file, FileIdentity* identity);
 enum class NameOutcome { kFound, kAbsent, kFailed };
 
 // The identity of what `name` stands for now.
-NameOutcome IdentityOfName(const Handle& directory, const std::string& name,
-                           FileIdentity* identity, Status* status);
+NameOutcome IdentityOfName(const Handle& directory, const std::string& name, FileIdentity* identity,
+                           Status* status);
 
 enum class RemoveOutcome {
   kRemoved,
@@ -102,7 +102,10 @@ enum class RemoveOutcome {
   kFailed,
 };
 
-RemoveOutcome RemoveName(const Handle& directory, const std::string& name, Status* status);
+// Removes `name`, which the caller knows to stand for the open file. Where removing means opening
+// the name anew, another file than that one is left alone, and the answer is kAbsent.
+RemoveOutcome RemoveName(const Handle& directory, const std::string& name, const Handle& file,
+                         Status* status);
 
 // Renames to a name that nobody else uses. kVanished: `from` is not there.
 Status RenameName(const Handle& directory, const std::string& from, const std::string& to);

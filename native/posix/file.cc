@@ -99,7 +99,7 @@ Status CreateNamed(const Handle& directory, const std::string& name, unsigned mo
   if (status.code == StatusCode::kVanished) return Status::Ok();
   if (!status.ok()) {
     Status ignored;  // The first failure is the one to tell.
-    static_cast<void>(RemoveName(directory, name, &ignored));
+    static_cast<void>(RemoveName(directory, name, file->handle, &ignored));
   }
   return status;
 }
@@ -113,12 +113,11 @@ Status IdentityOf(const Handle& file, FileIdentity* identity) {
   return Status::Ok();
 }
 
-NameOutcome IdentityOfName(const Handle& directory, const std::string& name,
-                           FileIdentity* identity, Status* status) {
+NameOutcome IdentityOfName(const Handle& directory, const std::string& name, FileIdentity* identity,
+                           Status* status) {
   struct stat info;
-  const int result = Resume([&] {
-    return ::fstatat(Descriptor(directory), name.c_str(), &info, AT_SYMLINK_NOFOLLOW);
-  });
+  const int result = Resume(
+      [&] { return ::fstatat(Descriptor(directory), name.c_str(), &info, AT_SYMLINK_NOFOLLOW); });
   if (result == 0) {
     *identity = IdentityFrom(info);
     return NameOutcome::kFound;
@@ -127,7 +126,8 @@ NameOutcome IdentityOfName(const Handle& directory, const std::string& name,
   return status->system_error == ENOENT ? NameOutcome::kAbsent : NameOutcome::kFailed;
 }
 
-RemoveOutcome RemoveName(const Handle& directory, const std::string& name, Status* status) {
+RemoveOutcome RemoveName(const Handle& directory, const std::string& name, const Handle&,
+                         Status* status) {
   if (Resume([&] { return ::unlinkat(Descriptor(directory), name.c_str(), 0); }) == 0) {
     return RemoveOutcome::kRemoved;
   }
@@ -164,9 +164,8 @@ Status ReadPrefix(const Handle& file, std::size_t limit, std::string* bytes) {
 Status WriteAll(const Handle& file, const std::string& bytes) {
   std::size_t done = 0;
   while (done < bytes.size()) {
-    const ssize_t count = Resume([&] {
-      return ::write(Descriptor(file), bytes.data() + done, bytes.size() - done);
-    });
+    const ssize_t count =
+        Resume([&] { return ::write(Descriptor(file), bytes.data() + done, bytes.size() - done); });
     if (count < 0) return Status::System(errno, "write");
     // No file system should, but a loop that cannot advance must not spin.
     if (count == 0) return Status::System(EIO, "write");
@@ -184,9 +183,8 @@ Status TouchNow(const Handle& file) {
 Status ListNames(const Handle& directory, const std::string& prefix,
                  std::vector<std::string>* names) {
   // A fresh open: a duplicated descriptor would share its read position with every other reader.
-  const int descriptor = Resume([&] {
-    return ::openat(Descriptor(directory), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  });
+  const int descriptor = Resume(
+      [&] { return ::openat(Descriptor(directory), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
   if (descriptor < 0) return Status::System(errno, "open");
   const std::unique_ptr<DIR, DirectoryCloser> stream(::fdopendir(descriptor));
   if (stream == nullptr) {

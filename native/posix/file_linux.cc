@@ -26,30 +26,14 @@ struct FileSystemMagic {
 
 // statfs(2); values that <linux/magic.h> lacks are spelled out, from the file systems' own sources.
 constexpr FileSystemMagic kFileSystems[] = {
-    {EXT4_SUPER_MAGIC, "ext"},
-    {XFS_SUPER_MAGIC, "xfs"},
-    {BTRFS_SUPER_MAGIC, "btrfs"},
-    {F2FS_SUPER_MAGIC, "f2fs"},
-    {0x2fc12fc1, "zfs"},
-    {0xca451a4e, "bcachefs"},
-    {TMPFS_MAGIC, "tmpfs"},
-    {RAMFS_MAGIC, "ramfs"},
-    {OVERLAYFS_SUPER_MAGIC, "overlay"},
-    {0x3153464a, "jfs"},
-    {NILFS_SUPER_MAGIC, "nilfs2"},
-    {REISERFS_SUPER_MAGIC, "reiserfs"},
-    {MSDOS_SUPER_MAGIC, "fat"},
-    {0x2011bab0, "exfat"},
-    {0x7366746e, "ntfs"},
-    {NFS_SUPER_MAGIC, "nfs"},
-    {SMB_SUPER_MAGIC, "smb"},
-    {0xff534d42, "cifs"},
-    {0xfe534d42, "smb2"},
-    {0x65735546, "fuse"},
-    {V9FS_MAGIC, "9p"},
-    {CEPH_SUPER_MAGIC, "ceph"},
-    {AFS_SUPER_MAGIC, "afs"},
-    {ECRYPTFS_SUPER_MAGIC, "ecryptfs"},
+    {EXT4_SUPER_MAGIC, "ext"},  {XFS_SUPER_MAGIC, "xfs"},      {BTRFS_SUPER_MAGIC, "btrfs"},
+    {F2FS_SUPER_MAGIC, "f2fs"}, {0x2fc12fc1, "zfs"},           {0xca451a4e, "bcachefs"},
+    {TMPFS_MAGIC, "tmpfs"},     {RAMFS_MAGIC, "ramfs"},        {OVERLAYFS_SUPER_MAGIC, "overlay"},
+    {0x3153464a, "jfs"},        {NILFS_SUPER_MAGIC, "nilfs2"}, {REISERFS_SUPER_MAGIC, "reiserfs"},
+    {MSDOS_SUPER_MAGIC, "fat"}, {0x2011bab0, "exfat"},         {0x7366746e, "ntfs"},
+    {NFS_SUPER_MAGIC, "nfs"},   {SMB_SUPER_MAGIC, "smb"},      {0xff534d42, "cifs"},
+    {0xfe534d42, "smb2"},       {0x65735546, "fuse"},          {V9FS_MAGIC, "9p"},
+    {CEPH_SUPER_MAGIC, "ceph"}, {AFS_SUPER_MAGIC, "afs"},      {ECRYPTFS_SUPER_MAGIC, "ecryptfs"},
 };
 
 // linkat on a file without a name. AT_EMPTY_PATH wants a capability before Linux 6.10, the detour
@@ -63,7 +47,7 @@ int LinkUnnamed(int descriptor, int directory, const char* name) {
   return result;
 }
 
-// Through syscall(2): the wrapper came with glibc 2.28, and our binaries run on 2.17.
+// Through syscall(2): the wrapper came with glibc 2.28 only.
 int RenameNoReplace(int directory, const char* from, const char* to) {
   return static_cast<int>(Resume(
       [&] { return ::syscall(SYS_renameat2, directory, from, directory, to, RENAME_NOREPLACE); }));
@@ -137,7 +121,7 @@ PublishOutcome Publish(const Handle& directory, const PrivateFile& file, const s
     return FromError(errno, "link", status);
   }
   Status ignored;  // The lock is ours; a left-over name is swept by a later use.
-  static_cast<void>(RemoveName(directory, file.name, &ignored));
+  static_cast<void>(RemoveName(directory, file.name, file.handle, &ignored));
   return PublishOutcome::kPublished;
 }
 

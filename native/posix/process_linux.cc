@@ -123,7 +123,7 @@ Status FillRandom(void* bytes, std::size_t count) {
   unsigned char* const out = static_cast<unsigned char*>(bytes);
   std::size_t done = 0;
   while (done < count) {
-    // Through syscall(2): the wrapper came with glibc 2.25, and our binaries run on 2.17.
+    // Through syscall(2): the wrapper came with glibc 2.25 only.
     const long result =
         Resume([&] { return ::syscall(SYS_getrandom, out + done, count - done, 0); });
     if (result < 0) return Status::System(errno, "getrandom");
