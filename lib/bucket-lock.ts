@@ -12,6 +12,7 @@ import type {
   NativeAddon,
   NativeAttempt,
   NativeBucketSpec,
+  NativeBusy,
   NativeInspection,
   NativeReport,
 } from './native.js';
@@ -154,7 +155,8 @@ export class BucketLock implements SyncLock {
       const first = await attempt(addon, spec, settings.signal);
       if (first.outcome !== 'busy') return this.#take(first);
       this.#expectWait(first.report, settings, deadline);
-      return this.#take(await waitInLine(addon, spec, deadline, settings.signal), deadline);
+      const outcome = await waitInLine(addon, spec, deadline, settings.signal);
+      return this.#take(withHolder(outcome, first), deadline);
     });
   }
 
@@ -167,7 +169,8 @@ export class BucketLock implements SyncLock {
     if (first.outcome !== 'busy') return this.#take(first);
     if (settings.waitMs > 0 && !settings.detached) refuseOwnWait(this.path);
     this.#expectWait(first.report, settings, deadline);
-    return this.#take(waitInLineSync(addon, spec, deadline, settings.signal), deadline);
+    const outcome = waitInLineSync(addon, spec, deadline, settings.signal);
+    return this.#take(withHolder(outcome, first), deadline);
   }
 
   /** Claims the bucket without a gap from the first attempt until the hold has its own claim. */
@@ -243,6 +246,11 @@ function exitReleaserOf(addon: NativeAddon): (budgetMs: number) => void {
   };
   exitReleasers.set(addon, made);
   return made;
+}
+
+/** Whoever never came to the head of the line has seen the holder at the first attempt only. */
+function withHolder(outcome: NativeAttempt, first: NativeBusy): NativeAttempt {
+  return outcome.outcome === 'busy' && outcome.report.state !== 'held' ? first : outcome;
 }
 
 function checkBody(body: unknown): void {

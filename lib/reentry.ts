@@ -39,8 +39,7 @@ export function refuseOwnWait(directory: string): void {
   const known = [...claims()];
   if (known.length === 0) return;
   const realPath = realDirectorySync(directory);
-  if (known.some((claim) => isSame(claim, directory, realPath)))
-    throw new LockReentryError(directory);
+  if (known.some((claim) => isSame(claim, realPath))) throw new LockReentryError(directory);
 }
 
 /** For a `with`: refuses one on a bucket that a `with` around it still holds. */
@@ -74,13 +73,12 @@ function liveFrames(): Frame[] {
 
 function refuseIfSame(around: readonly Frame[], directory: string, realPath: string): void {
   // A frame may have ended while real paths were being found out.
-  if (around.some((frame) => frame.isLive() && isSame(frame.claim, directory, realPath))) {
+  if (around.some((frame) => frame.isLive() && isSame(frame.claim, realPath))) {
     throw new LockReentryError(directory);
   }
 }
 
-function isSame(claim: Claim, directory: string, realPath: string): boolean {
-  if (claim.directory === directory) return true;
+function isSame(claim: Claim, realPath: string): boolean {
   claim.realPath ??= realDirectorySync(claim.directory);
   return claim.realPath === realPath;
 }

@@ -140,6 +140,29 @@ test('a wait ends busy at its deadline, and not before', async () => {
   await held.release();
 });
 
+test('a wait that ends behind another one still knows the holder', async () => {
+  const lock = new BucketLock(temp.directory());
+  const held = await lock.acquire();
+  const first = lock.acquire({ waitMs: Infinity });
+  const mustEndNow = await mustBlock('the first wait', first);
+  const reason = await reasonOf(lock.acquire({ waitMs: 60 }));
+  expect(reason).toMatchObject({ code: 'ERR_BUCKET_BUSY', report: { token: held.token } });
+  await held.release();
+  await (await mustEndNow()).release();
+});
+
+test('a deadline that passes during onWait ends the acquire, which knows the holder', async () => {
+  const lock = new BucketLock(temp.directory());
+  const held = await lock.acquire();
+  const onWait = (): void => {
+    const end = performance.now() + 40;
+    while (performance.now() < end);
+  };
+  const reason = await reasonOf(lock.acquire({ waitMs: 30, onWait }));
+  expect(reason).toMatchObject({ code: 'ERR_BUCKET_BUSY', report: { token: held.token } });
+  await held.release();
+});
+
 test('a wait longer than a timer can sleep does not end at once', async () => {
   const lock = new BucketLock(temp.directory());
   const held = await lock.acquire();
@@ -207,7 +230,8 @@ test('an abort by onWait ends the acquire before it waits', async () => {
   const onWait = (): void => {
     controller.abort('enough');
   };
-  expect(await reasonOf(lock.acquire({ signal: controller.signal, onWait }))).toBe('enough');
+  const options = { signal: controller.signal, onWait, waitMs: Infinity };
+  expect(await mustEnd('the acquire', reasonOf(lock.acquire(options)))).toBe('enough');
   await held.release();
 });
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, constants, openSync } from 'node:fs';
+import { closeSync, constants, openSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -71,6 +71,11 @@ test('an abort rejects while the first attempt is still queued, and its late gra
   // The pool comes to this attempt after the aborted one: it succeeds once that is given back.
   await (await lock.acquire({ waitMs: 30_000 })).release();
   expect(process.listenerCount('exit')).toBe(listeners);
+  // And this thread has no claim left that would refuse a synchronous wait.
+  writeFileSync(lock.lockPath, `${process.ppid}\n`);
+  expect(() => lock.acquireSync({ waitMs: 20 })).toThrow(
+    expect.objectContaining({ code: 'ERR_BUCKET_BUSY' }) as Error,
+  );
 });
 
 test('what a late grant leaves behind is reported as a warning', async () => {
@@ -123,4 +128,16 @@ test('a grant that was delivered in the same turn is given back, and no wait is 
   await expect(waiting).rejects.toBe(reason);
   expect(release).toHaveBeenCalledExactlyOnceWith(7);
   expect(cancelWait).not.toHaveBeenCalled();
+});
+
+test('a wait that is granted leaves no timer behind', async () => {
+  const timers = (): number =>
+    process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  const before = timers();
+  const { addon, answer } = scripted();
+  const waiting = waitInLine(addon, spec, new Deadline(3_600_000), undefined);
+  expect(timers()).toBe(before + 1);
+  answer(granted);
+  expect(await waiting).toBe(granted);
+  expect(timers()).toBe(before);
 });

@@ -97,16 +97,16 @@ test('both kinds of disposal release, and a lost lock is no error to them', asyn
   expect(third.released).toBe(true);
 });
 
-/** A hold on an addon whose releases the system refuses until told otherwise. */
-function holdWithRefusals() {
-  const refusal: NativeRelease = {
-    outcome: 'failed',
-    errno: -5,
-    syscall: 'unlink',
-    path: '/a/.lock',
-  };
-  const answers: NativeRelease[] = [refusal, { outcome: 'released' }];
-  const next = (): NativeRelease => answers.shift() ?? { outcome: 'released' };
+const refusal: NativeRelease = {
+  outcome: 'failed',
+  errno: -5,
+  syscall: 'unlink',
+  path: '/a/.lock',
+};
+
+/** A hold on an addon that answers its releases so: the system refuses when it likes, not when a test does. */
+function holdWith(answers: NativeRelease[]) {
+  const next = (): NativeRelease => answers.shift() ?? refusal;
   const addon: NativeAddon = {
     ...loadAddon(),
     release: () => Promise.resolve(next()),
@@ -118,7 +118,7 @@ function holdWithRefusals() {
 }
 
 test('a release that the system refuses rejects, and the lock stays held', async () => {
-  const { held, ends } = holdWithRefusals();
+  const { held, ends } = holdWith([refusal, { outcome: 'released' }]);
   const both = await Promise.allSettled([held.release(), held.release()]);
   for (const { status, ...rest } of both) {
     expect(status).toBe('rejected');
@@ -130,8 +130,16 @@ test('a release that the system refuses rejects, and the lock stays held', async
   expect(ends.onReleased).toHaveBeenCalledOnce();
 });
 
-test('the same on the calling thread', () => {
-  const { held, ends } = holdWithRefusals();
+test('a release that is overtaken on the calling thread ends the hold once', async () => {
+  const { held, ends } = holdWith([{ outcome: 'released' }, { outcome: 'released' }]);
+  const pending = held.release();
+  expect(held.releaseSync()).toBe(true);
+  expect(await pending).toBe(true);
+  expect(ends.onReleased).toHaveBeenCalledOnce();
+});
+
+test('a release that the system refuses on the calling thread throws, and the lock stays held', () => {
+  const { held, ends } = holdWith([refusal, { outcome: 'released' }]);
   expect(() => held.releaseSync()).toThrow(expect.objectContaining({ code: 'EIO' }) as Error);
   expect(held.released).toBe(false);
   expect(held.releaseSync()).toBe(true);

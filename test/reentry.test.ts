@@ -1,4 +1,4 @@
-import { symlinkSync, writeFileSync } from 'node:fs';
+import { renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { setImmediate as turn } from 'node:timers/promises';
 
 import { expect, test } from 'vitest';
@@ -103,7 +103,19 @@ test('a synchronous wait for what this thread holds is refused at once', async (
     expect(() => same.acquireSync({ waitMs: 60, detached: true })).toThrow(busy);
   }
   await held.release();
-  lock.acquireSync().releaseSync();
+  writeFileSync(lock.lockPath, `${process.ppid}\n`);
+  expect(() => sameLock.acquireSync({ waitMs: 20 })).toThrow(busy);
+});
+
+test('what this thread has lost it does not hold: somebody else may be waited for', async () => {
+  const { lock } = twoSpellings();
+  const held = await lock.acquire();
+  writeFileSync(`${lock.lockPath}.other`, `${process.ppid}\n`);
+  renameSync(`${lock.lockPath}.other`, lock.lockPath);
+  expect(() => lock.acquireSync()).toThrow(reentry);
+  expect(await held.verify()).toBe(false);
+  expect(() => lock.acquireSync({ waitMs: 20 })).toThrow(busy);
+  expect(await held.release()).toBe(false);
 });
 
 test('a synchronous wait for what this thread waits for itself is refused too', async () => {
