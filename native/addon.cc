@@ -28,17 +28,25 @@ Napi::Object FinishAttempt(Napi::Env env, AttemptResult* result) {
 
 class AttemptJob : public Job {
  public:
-  explicit AttemptJob(BucketSpec spec) : spec_(std::move(spec)) {}
+  AttemptJob(BucketSpec spec, std::shared_ptr<PoolAttempts> attempts)
+      : spec_(std::move(spec)), attempts_(std::move(attempts)) {}
 
   void Run() override {
+    if (!attempts_->Begin()) return;
     AttemptMemory memory;
     result_ = AttemptAcquire(spec_, &memory);
+    attempts_->Done(result_.held);
   }
 
-  Napi::Value Finish(Napi::Env env) override { return FinishAttempt(env, &result_); }
+  Napi::Value Finish(Napi::Env env) override {
+    // Not ours to give any more: then the environment is ending, and nobody reads the answer.
+    if (result_.held != nullptr && !attempts_->Take(result_.held)) return env.Undefined();
+    return FinishAttempt(env, &result_);
+  }
 
  private:
   const BucketSpec spec_;
+  const std::shared_ptr<PoolAttempts> attempts_;
   AttemptResult result_;
 };
 
@@ -144,13 +152,16 @@ std::shared_ptr<HeldLockfile> HoldAt(const Napi::CallbackInfo& info, std::size_t
 }
 
 Napi::Value BucketAttempt(const Napi::CallbackInfo& info) {
-  return Job::Start(info.Env(), std::make_unique<AttemptJob>(ToBucketSpec(info[0])));
+  return Job::Start(info.Env(),
+                    std::make_unique<AttemptJob>(ToBucketSpec(info[0]),
+                                                 Environment::Of(info.Env()).pool_attempts()));
 }
 
 Napi::Value BucketAttemptSync(const Napi::CallbackInfo& info) {
-  AttemptJob job(ToBucketSpec(info[0]));
-  job.Run();
-  return job.Finish(info.Env());
+  const BucketSpec spec = ToBucketSpec(info[0]);
+  AttemptMemory memory;
+  AttemptResult result = AttemptAcquire(spec, &memory);
+  return FinishAttempt(info.Env(), &result);
 }
 
 // What a wait for a bucket lock comes to: a granted lock becomes a hold.

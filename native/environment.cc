@@ -1,5 +1,6 @@
 #include "environment.h"
 
+#include <algorithm>
 #include <mutex>
 #include <utility>
 
@@ -10,6 +11,12 @@ namespace {
 
 // What an ending environment may spend on giving back its locks, all together.
 constexpr std::chrono::milliseconds kCleanUpBudget(1000);
+
+std::chrono::milliseconds Remaining(std::chrono::steady_clock::time_point end) {
+  const auto left =
+      std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+  return std::max(left, std::chrono::milliseconds(0));
+}
 
 }  // namespace
 
@@ -95,6 +102,8 @@ void Environment::ReleaseAll(std::chrono::milliseconds budget) {
     HoldLoop(false);
   }
   const auto end = std::chrono::steady_clock::now() + budget;
+  pool_attempts_->Close(Remaining(end));
+  WaitQueue::OfProcess().AwaitAttempts(*party_, Remaining(end));
   for (auto at = holds_.begin(); at != holds_.end();) {
     if (std::chrono::steady_clock::now() >= end) return;
     if (!IsOver(at->second->Release())) {

@@ -16,6 +16,7 @@
 
 #include "contender.h"
 #include "held_lockfile.h"
+#include "pool_attempts.h"
 #include "wait_queue.h"
 
 namespace bucketlock {
@@ -38,9 +39,11 @@ class Environment {
   double AddHold(std::shared_ptr<HeldLockfile> held);
   // Null: there is no such hold any more.
   std::shared_ptr<HeldLockfile> FindHold(double hold) const;
+  // Attempts on the pool; they may outlive the environment.
+  const std::shared_ptr<PoolAttempts>& pool_attempts() const { return pool_attempts_; }
   // Forgets a hold that is released or lost.
   void DropHold(double hold);
-  // For the end: drops all pending requests and releases what it can until the budget is spent.
+  // For the end: drops all that is pending and releases what it can until the budget is spent.
   void ReleaseAll(std::chrono::milliseconds budget);
 
   // What a wait comes to: of a settled contender its result, of another why it was busy last.
@@ -74,6 +77,7 @@ class Environment {
   const napi_env env_;
   napi_threadsafe_function settle_ = nullptr;
   std::shared_ptr<EnvironmentParty> party_;
+  const std::shared_ptr<PoolAttempts> pool_attempts_ = std::make_shared<PoolAttempts>();
   std::unordered_map<std::uint64_t, std::shared_ptr<HeldLockfile>> holds_;
   std::uint64_t last_hold_ = 0;
   std::unordered_map<RequestId, Pending> pending_;

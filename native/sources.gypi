@@ -15,6 +15,7 @@
       "native/lockfile_view.cc",
       "native/marshal.cc",
       "native/owner_record.cc",
+      "native/pool_attempts.cc",
       "native/wait_queue.cc"
     ],
     "sources_posix": [

@@ -34,6 +34,8 @@ struct WaitQueue::Worker {
   Interruption interruption;
   // Only the worker itself removes from it.
   std::vector<Line*> lines;
+  // Compared, never followed: its request may have left.
+  const WaitParty* attempting_for = nullptr;
 };
 
 WaitQueue& WaitQueue::OfProcess() {
@@ -72,7 +74,7 @@ bool WaitQueue::WaitFor(RequestId id, std::chrono::milliseconds duration) {
   const auto found = requests_.find(id);
   if (found == requests_.end()) return true;
   const Request* const request = found->second.get();
-  return settled_.wait_for(lock, duration, [request] { return request->settled; });
+  return changed_.wait_for(lock, duration, [request] { return request->settled; });
 }
 
 bool WaitQueue::Leave(RequestId id) {
@@ -154,8 +156,16 @@ WaitQueue::Request* WaitQueue::HeadOf(const Line& line) const {
 bool WaitQueue::Drive(std::unique_lock<std::mutex>* lock, Line* line) {
   const Request* const head = HeadOf(*line);
   if (head == nullptr) return false;
-  const RequestId id = head->id;
-  std::shared_ptr<Contender> contender = head->contender;
+  Worker* const worker = line->worker;
+  worker->attempting_for = head->party.get();
+  const bool settled = Attempt(lock, line, head->id, head->contender);
+  worker->attempting_for = nullptr;
+  changed_.notify_all();
+  return settled;
+}
+
+bool WaitQueue::Attempt(std::unique_lock<std::mutex>* lock, Line* line, RequestId id,
+                        std::shared_ptr<Contender> contender) {
   lock->unlock();
   const Contender::Outcome outcome = contender->Attempt();
   lock->lock();
@@ -175,12 +185,16 @@ bool WaitQueue::Drive(std::unique_lock<std::mutex>* lock, Line* line) {
   // Let go first: once told, the other side counts on being alone with it.
   contender.reset();
   request->contender.reset();
-  if (request->mode == WaitMode::kSync) {
-    settled_.notify_all();
-  } else {
-    request->party->Settled(id);
-  }
+  if (request->mode == WaitMode::kAsync) request->party->Settled(id);
   return true;
+}
+
+void WaitQueue::AwaitAttempts(const WaitParty& party, std::chrono::milliseconds duration) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  changed_.wait_for(lock, duration, [this, &party] {
+    return std::none_of(workers_.begin(), workers_.end(),
+                        [&party](const auto& worker) { return worker->attempting_for == &party; });
+  });
 }
 
 void WaitQueue::Pause(std::unique_lock<std::mutex>* lock, Worker* worker) {

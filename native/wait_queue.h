@@ -68,6 +68,10 @@ class WaitQueue {
   // soon as the caller lets the contender go, too.
   bool Leave(RequestId request);
 
+  // Blocks until no attempt for a request of the party's is under way, `duration` at most. What an
+  // attempt has won for a request that left meanwhile is released by then.
+  void AwaitAttempts(const WaitParty& party, std::chrono::milliseconds duration);
+
   // The lock of this line may be free now.
   void Poke(const std::string& line);
 
@@ -82,12 +86,15 @@ class WaitQueue {
   void Run(Worker* worker);
   // One attempt for the line's head, if there is one. True: that settled it.
   bool Drive(std::unique_lock<std::mutex>* lock, Line* line);
+  bool Attempt(std::unique_lock<std::mutex>* lock, Line* line, RequestId id,
+               std::shared_ptr<Contender> contender);
   Request* HeadOf(const Line& line) const;
   void Pause(std::unique_lock<std::mutex>* lock, Worker* worker);
   Status GiveWorker(Line* line);
 
   std::mutex mutex_;
-  std::condition_variable settled_;
+  // A request is settled, or an attempt is over.
+  std::condition_variable changed_;
   RequestId last_request_ = 0;
   std::map<RequestId, std::unique_ptr<Request>> requests_;
   std::map<std::string, std::unique_ptr<Line>> lines_;
