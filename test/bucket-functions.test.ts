@@ -71,6 +71,15 @@ test('releaseLock releases what it took though the bucket has another name by no
   expect(await inspectLock(`${bucket}-renamed`)).toEqual({ state: 'free' });
 });
 
+test('releaseLock knows a lock by the link it was taken by though that leads nowhere now', async () => {
+  const bucket = temp.directory();
+  const link = `${bucket}-link`;
+  symlinkSync(bucket, link);
+  await acquireLock(link);
+  renameSync(bucket, `${bucket}-renamed`);
+  expect(await releaseLock(link)).toBe(true);
+});
+
 test('of two buckets that had the same name releaseLock takes the newest first', async () => {
   const bucket = temp.directory();
   await acquireLock(bucket);
