@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -9,19 +8,10 @@ import { BucketLock } from '../lib/bucket-lock.js';
 import { isBucketBusyError, isBucketValidationError } from '../lib/error-guards.js';
 import type { LockReport } from '../lib/lock.js';
 import { mustBlock, mustEnd } from './helpers/must-block.js';
-import { program } from './helpers/program.js';
+import { reasonOf } from './helpers/reason-of.js';
 import { useTempDir } from './helpers/temp-dir.js';
 
 const temp = useTempDir();
-
-function reasonOf(promise: Promise<unknown>): Promise<unknown> {
-  return promise.then(
-    (value) => {
-      throw new Error(`resolved ${String(value)}`);
-    },
-    (reason: unknown) => reason,
-  );
-}
 
 test('acquire takes the lock, and release gives it back', async () => {
   const bucket = temp.directory();
@@ -265,107 +255,6 @@ test("a directory in the lockfile's place is a validation error, for inspect too
   }
 });
 
-test('with runs its body under the lock and resolves what it returned', async () => {
-  const lock = new BucketLock(temp.directory());
-  const result = await lock.with(async (held) => {
-    expect(await lock.inspect()).toMatchObject({ state: 'held', token: held.token });
-    return 'done';
-  });
-  expect(result).toBe('done');
-  expect(await lock.inspect()).toEqual({ state: 'free' });
-});
-
-test('with releases and rejects with what its body threw, whatever that is', async () => {
-  const lock = new BucketLock(temp.directory());
-  for (const thrown of [new Error('body'), 'text', undefined, null]) {
-    const body = (): never => {
-      // eslint-disable-next-line @typescript-eslint/only-throw-error -- other programs do
-      throw thrown;
-    };
-    expect(await reasonOf(lock.with(body))).toBe(thrown);
-    expect(await reasonOf(lock.with(() => Promise.reject(thrown as Error)))).toBe(thrown);
-    expect(await lock.inspect()).toEqual({ state: 'free' });
-  }
-});
-
-test('with rejects as lost if its body succeeded and the lock was lost', async () => {
-  const lock = new BucketLock(temp.directory());
-  const body = (): void => {
-    rmSync(lock.lockPath);
-  };
-  const reason = await reasonOf(lock.with(body));
-  expect(reason).toMatchObject({ code: 'ERR_LOCK_LOST', reason: 'removed', path: lock.path });
-});
-
-test('with attaches the loss to what its body threw', async () => {
-  const lock = new BucketLock(temp.directory());
-  const thrown = new Error('body');
-  const body = (): never => {
-    rmSync(lock.lockPath);
-    throw thrown;
-  };
-  expect(await reasonOf(lock.with(body))).toBe(thrown);
-  expect(thrown).toMatchObject({ releaseError: { code: 'ERR_LOCK_LOST', reason: 'removed' } });
-});
-
-test('a body that releases by itself has lost nothing', async () => {
-  const lock = new BucketLock(temp.directory());
-  expect(await lock.with((held) => held.release())).toBe(true);
-  expect(lock.withSync((held) => held.releaseSync())).toBe(true);
-});
-
-/** Runs a program that has `lock`, in a process of its own, and answers what it printed. */
-function run(bucket: string, body: string): string {
-  const script = `
-    const { BucketLock } = await import(${JSON.stringify(pathToFileURL(program.entry).href)});
-    const lock = new BucketLock(${JSON.stringify(bucket)});
-    ${body}`;
-  const options = { encoding: 'utf8', timeout: 30_000 } as const;
-  return execFileSync(program.node, ['--input-type=module', '--eval', script], options).trim();
-}
-
-test('a pending wait keeps the process alive, as a pending read does', () => {
-  const output = run(
-    temp.directory(),
-    `const held = await lock.acquire();
-    setTimeout(() => void held.release(), 300).unref();
-    await (await lock.acquire({ waitMs: Infinity })).release();
-    console.log('acquired');`,
-  );
-  expect(output).toBe('acquired');
-});
-
-test('a held lock keeps no process alive, and is gone when it has ended by itself', () => {
-  const bucket = temp.directory();
-  const output = run(
-    bucket,
-    `const count = () => ['exit', 'SIGINT', 'SIGTERM', 'SIGHUP'].map((name) => process.listenerCount(name));
-    const before = count();
-    await lock.acquire();
-    console.log(count().map((listeners, index) => listeners - before[index]).join());`,
-  );
-  expect(output).toBe('1,0,0,0');
-  expect(existsSync(join(bucket, '.lock'))).toBe(false);
-});
-
-test('process.exit releases what is held', () => {
-  const bucket = temp.directory();
-  run(bucket, `await lock.acquire(); process.exit();`);
-  expect(existsSync(join(bucket, '.lock'))).toBe(false);
-});
-
-test('process.exit is not held up by a pending wait, which keeps nothing', () => {
-  const bucket = temp.directory();
-  const output = run(
-    bucket,
-    `await lock.acquire();
-    const onWait = () => setImmediate(() => { console.log('leaving'); process.exit(); });
-    await lock.acquire({ waitMs: Infinity, onWait });`,
-  );
-  expect(output).toBe('leaving');
-  new BucketLock(bucket).acquireSync({ waitMs: 0 }).releaseSync();
-});
-
 test("no listener of ours stays when nothing is held, on the process or the caller's signal", async () => {
   const { signal } = new AbortController();
   const listen = vi.spyOn(signal, 'addEventListener');
@@ -379,64 +268,4 @@ test("no listener of ours stays when nothing is held, on the process or the call
   expect(process.listenerCount('exit')).toBe(listeners);
   expect(listen).toHaveBeenCalled();
   expect(forget.mock.calls).toEqual(listen.mock.calls);
-});
-
-test('the synchronous face does what the asynchronous one does', () => {
-  const lock = new BucketLock(temp.directory());
-  const held = lock.acquireSync({ label: 'sync' });
-  expect(held.verifySync()).toBe(true);
-  expect(lock.inspectSync()).toMatchObject({ state: 'held', label: 'sync', token: held.token });
-  expect(lock.tryAcquireSync()).toBeNull();
-  expect(() => lock.acquireSync({ waitMs: 0 })).toThrow(
-    expect.objectContaining({ code: 'ERR_BUCKET_BUSY', waitedMs: 0 }) as Error,
-  );
-  expect(held.releaseSync()).toBe(true);
-  expect(lock.withSync(() => lock.inspectSync().state)).toBe('held');
-  expect(lock.inspectSync()).toEqual({ state: 'free' });
-});
-
-test('a synchronous wait ends busy at its deadline, and not before', () => {
-  const lock = new BucketLock(temp.directory());
-  // A record of a living process that is not this thread: nobody will remove it.
-  writeFileSync(lock.lockPath, `${process.ppid}\n`);
-  const start = performance.now();
-  const onWait = vi.fn();
-  expect(() => lock.acquireSync({ waitMs: 130, onWait })).toThrow(
-    expect.objectContaining({ code: 'ERR_BUCKET_BUSY', holdingPid: process.ppid }) as Error,
-  );
-  expect(performance.now() - start).toBeGreaterThanOrEqual(130);
-  expect(onWait).toHaveBeenCalledOnce();
-});
-
-test('an abort that another realm brings about ends a synchronous wait between two slices', () => {
-  const lock = new BucketLock(temp.directory());
-  writeFileSync(lock.lockPath, `${process.ppid}\n`);
-  let asked = 0;
-  const controller = new AbortController();
-  const { signal } = controller;
-  Object.defineProperty(signal, 'aborted', { get: () => (asked += 1) > 2 });
-  const reason = new Error('enough');
-  signal.throwIfAborted = () => {
-    if (asked > 2) throw reason;
-  };
-  expect(() => lock.acquireSync({ waitMs: Infinity, signal })).toThrow(reason);
-});
-
-test('withSync releases whatever its body does, and refuses a promise', () => {
-  const lock = new BucketLock(temp.directory());
-  const thrown = new Error('body');
-  expect(() =>
-    lock.withSync(() => {
-      throw thrown;
-    }),
-  ).toThrow(thrown);
-  expect(() => lock.withSync(() => Promise.resolve())).toThrow(
-    expect.objectContaining({ name: 'TypeError', code: 'ERR_INVALID_RETURN_VALUE' }) as Error,
-  );
-  expect(() => {
-    lock.withSync(() => {
-      rmSync(lock.lockPath);
-    });
-  }).toThrow(expect.objectContaining({ code: 'ERR_LOCK_LOST' }) as Error);
-  expect(lock.inspectSync()).toEqual({ state: 'free' });
 });
