@@ -45,7 +45,7 @@ export function lockfileAgeMs(bucket: string): number {
   return Date.now() - statSync(lockfileOf(bucket)).mtimeMs;
 }
 
-/** Makes a process take the lock, kills it, and answers the record it leaves there. */
+/** Makes a process take the lock, kills it, and answers the full record it leaves there. */
 export async function leaveDeadRecord(
   driver: Driver,
   bucket: string,

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -30,13 +30,31 @@ function subdirectory(directory: string, name: string): string {
   return path;
 }
 
-/** What a scenario may need of the machine: each is tried, never guessed from a name. */
+/** A C++ compiler, GoogleTest and a sanitizer that works on this kernel, in one program. */
+function runsGoogleTest(sanitizers: string): boolean {
+  const directory = mkdtempSync(join(tmpdir(), 'bucketlock-probe-'));
+  try {
+    const source = join(directory, 'probe.cc');
+    const program = join(directory, 'probe');
+    writeFileSync(source, '#if !__has_include(<gtest/gtest.h>)\n#error "no headers"\n#endif\n');
+    const flags = [`-fsanitize=${sanitizers}`, '-lgtest_main', '-lgtest', '-pthread'];
+    return (
+      runs('make', '--version') && runs('g++', '-o', program, source, ...flags) && runs(program)
+    );
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** What a test may need of the machine: each is tried, never guessed from a name. */
 const probes = {
   bindfs: () =>
     mounts((directory) => {
       mountBindfs(subdirectory(directory, 'source'), subdirectory(directory, 'target'));
     }),
   cc: () => runs('cc', '--version'),
+  gtest: () => runsGoogleTest('address,undefined'),
+  'gtest-thread': () => runsGoogleTest('thread'),
   mkfifo: () => runs('mkfifo', '--version'),
   overlay: () =>
     mounts((directory) => {
@@ -55,20 +73,24 @@ export type Tool = keyof typeof probes;
 
 /** Tools whose absence is no failure in CI, by system. Elsewhere none may be missing. */
 const allowedSkips: Partial<Record<NodeJS.Platform, readonly Tool[]>> = {
-  win32: ['bindfs', 'cc', 'mkfifo', 'overlay', 'pid-namespace', 'strace'],
+  win32: ['bindfs', 'cc', 'gtest', 'gtest-thread', 'mkfifo', 'overlay', 'pid-namespace', 'strace'],
   darwin: ['bindfs', 'overlay', 'pid-namespace', 'strace'],
 };
 
 const found = new Map<Tool, boolean>();
+
+export function hasTool(tool: Tool): boolean {
+  const present = found.get(tool) ?? probes[tool]();
+  found.set(tool, present);
+  return present;
+}
 
 /**
  * Skips the test, with the reason, where the machine lacks `tool`. With `CI=true` that is a
  * failure, unless the list above excuses it.
  */
 export function requireTool(context: TestContext, tool: Tool): void {
-  const present = found.get(tool) ?? probes[tool]();
-  found.set(tool, present);
-  if (present) return;
+  if (hasTool(tool)) return;
   const excused = allowedSkips[process.platform]?.includes(tool) ?? false;
   if (process.env['CI'] === 'true' && !excused) {
     throw new Error(`this machine lacks ${tool}, which the tests need in CI`);

@@ -9,10 +9,14 @@ const MARKER = '/bucketlock-marker/';
 /** Threads of one process talking to each other: nothing that another process could see. */
 const WITHOUT_EFFECT = ['futex'];
 
-/** Where a thread is to be killed: as it enters the `occurrence`-th call of that name. */
-export interface KillPoint {
+/** Instead of being carried out, a system call kills its process or fails. */
+export type Effect = 'signal=KILL' | 'error=EIO';
+
+/** What befalls the `occurrence`-th call of that name. */
+export interface Fault {
   readonly syscall: string;
   readonly occurrence: number;
+  readonly effect: Effect;
 }
 
 /** The system calls of one thread between the two markers, by name, in order. */
@@ -32,9 +36,11 @@ export interface Tracer {
 }
 
 /** Traces one thread from here on. Resolves once every further system call of it is seen. */
-export async function traceThread(tid: number, log: string, kill?: KillPoint): Promise<Tracer> {
+export async function traceThread(tid: number, log: string, fault?: Fault): Promise<Tracer> {
   const injection =
-    kill === undefined ? [] : ['-e', `inject=${kill.syscall}:signal=KILL:when=${kill.occurrence}`];
+    fault === undefined
+      ? []
+      : ['-e', `inject=${fault.syscall}:${fault.effect}:when=${fault.occurrence}`];
   const strace = spawn('strace', ['-o', log, ...injection, '-p', String(tid)], {
     stdio: 'ignore',
   });

@@ -11,6 +11,7 @@ import { useTempDir } from '../helpers/temp-dir.js';
 const PROCESSES = 8;
 const DURATION_MS = 20_000;
 const KILL_EVERY_MS = 50;
+const FEWEST_DEAD_HOLDERS = 3;
 /** Far longer than the few turns that are ahead of anyone: to miss it is to be stranded. */
 const WAIT_MS = 15_000;
 
@@ -61,8 +62,13 @@ test('random kills lose no turn, admit no second holder and strand nobody', asyn
   const running = await Promise.all(Array.from({ length: PROCESSES }, start));
   const deaths: Promise<void>[] = [];
   const begin = performance.now();
-  for (let kill = 1; performance.now() - begin < DURATION_MS; kill += 1) {
+  // On a machine too slow for such a rate it is not the kills that are to be counted, but those
+  // that hit a process at work under the lock: it goes on until there were some.
+  const isDone = (ms: number) =>
+    ms > DURATION_MS && (inherited >= FEWEST_DEAD_HOLDERS || ms > 3 * DURATION_MS);
+  for (let kill = 1; !isDone(performance.now() - begin); kill += 1) {
     await sleep(Math.max(0, begin + kill * KILL_EVERY_MS - performance.now()));
+    if (running.filter(({ killed }) => !killed).length <= PROCESSES / 2) continue;
     const place = Math.floor(Math.random() * PROCESSES);
     const victim = running[place];
     // Its replacement is not there yet.
@@ -91,6 +97,5 @@ test('random kills lose no turn, admit no second holder and strand nobody', asyn
     expect(written.length - reported.length).toBeLessThanOrEqual(killed ? 1 : 0);
   }
   expect(results.filter((result) => result === 'stopped')).toHaveLength(PROCESSES);
-  // The kills meant something: some hit a process that was at work under the lock.
-  expect(inherited).toBeGreaterThan(0);
+  expect(inherited).toBeGreaterThanOrEqual(FEWEST_DEAD_HOLDERS);
 });
