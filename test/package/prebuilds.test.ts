@@ -48,6 +48,14 @@ describe('prebuilds', () => {
     expect(found.sort()).toEqual(listed.sort());
   });
 
+  it('needs no newer glibc than 2.34', () => {
+    const { file } = manifest['linux-x64-glibc'] ?? {};
+    const binary = readFileSync(path.join(packageRoot, file ?? ''), 'latin1');
+    const needed = Array.from(binary.matchAll(/GLIBC_2\.(\d+)/g), ([, minor]) => Number(minor));
+    expect(needed).not.toEqual([]);
+    expect(Math.max(...needed)).toBeLessThanOrEqual(34);
+  });
+
   it('locks and releases with the shipped binary alone', (context) => {
     const shipped = Object.values(manifest).some(({ file }) => path.dirname(file) === hostFolder);
     context.skip(!shipped, `no binary is shipped for ${hostFolder}`);
