@@ -66,16 +66,11 @@ const probes = {
       });
     }),
   'pid-namespace': () => runs('unshare', '--pid', '--fork', '--mount-proc', 'true'),
+  root: () => process.getuid?.() === 0,
   strace: () => runs('strace', '-o', '/dev/null', 'true'),
 } satisfies Record<string, () => boolean>;
 
 export type Tool = keyof typeof probes;
-
-/** Tools whose absence is no failure in CI, by system. Elsewhere none may be missing. */
-const allowedSkips: Partial<Record<NodeJS.Platform, readonly Tool[]>> = {
-  win32: ['bindfs', 'cc', 'gtest', 'gtest-thread', 'mkfifo', 'overlay', 'pid-namespace', 'strace'],
-  darwin: ['bindfs', 'overlay', 'pid-namespace', 'strace'],
-};
 
 const found = new Map<Tool, boolean>();
 
@@ -87,12 +82,11 @@ export function hasTool(tool: Tool): boolean {
 
 /**
  * Skips the test, with the reason, where the machine lacks `tool`. With `CI=true` that is a
- * failure, unless the list above excuses it.
+ * failure.
  */
 export function requireTool(context: TestContext, tool: Tool): void {
   if (hasTool(tool)) return;
-  const excused = allowedSkips[process.platform]?.includes(tool) ?? false;
-  if (process.env['CI'] === 'true' && !excused) {
+  if (process.env['CI'] === 'true') {
     throw new Error(`this machine lacks ${tool}, which the tests need in CI`);
   }
   context.skip(`this machine lacks ${tool}`);
