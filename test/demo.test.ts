@@ -93,7 +93,7 @@ describe('the demonstration', () => {
   });
 
   it('stops at Ctrl+C with the summary, and leaves no process and no file', async () => {
-    const demo = startDemo('--workers', '3', '--seconds', '600');
+    const demo = startDemo('--workers', '3', '--seconds', '600', '--kill-every', '600000');
     await until('the workers take turns', () => / turns [1-9]/.test(demo.output()));
     const workers = childrenOf(demo.pid);
     // A terminal sends it to every process of the group.

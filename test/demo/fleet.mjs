@@ -13,6 +13,8 @@ const PROGRAM = fileURLToPath(new URL('worker.mjs', import.meta.url));
 const AIM_MS = 8;
 /** How long workers may take to finish their turn when asked to stop. */
 const PATIENCE_MS = 10_000;
+/** What a terminal, or whoever ends a whole group of processes, sends to a worker that only starts. */
+const INTERRUPTIONS = ['SIGINT', 'SIGHUP', 'SIGTERM'];
 
 export class Fleet {
   /** When each killed worker was killed. */
@@ -22,7 +24,7 @@ export class Fleet {
 
   #files;
   #board;
-  #onFailure;
+  #giveUp;
   #server = createServer((socket) => this.#welcome(socket));
   /** Living workers by their number; a number is given once. */
   #workers = new Map();
@@ -35,11 +37,11 @@ export class Fleet {
   #missing = 0;
   #goOn = () => {};
 
-  /** `onFailure` is called when there is no point in going on. */
-  constructor(files, board, onFailure) {
+  /** `giveUp` is called when there is no point in going on. */
+  constructor(files, board, giveUp) {
     this.#files = files;
     this.#board = board;
-    this.#onFailure = onFailure;
+    this.#giveUp = giveUp;
   }
 
   /** Resolves when all workers have connected, or there is no point in waiting for them. */
@@ -101,10 +103,14 @@ export class Fleet {
     this.#workers.delete(number);
     socket?.destroy();
     this.#board.ended(slot);
-    const isAsIntended =
-      this.kills.has(number) || (this.#stopping && (how === 'exit code 0' || socket === undefined));
-    if (!isAsIntended) this.#fail(`worker ${number} ended: ${how}`);
-    else if (!this.#stopping) this.#spawn(slot);
+    if (this.kills.has(number)) {
+      if (!this.#stopping) this.#spawn(slot);
+    } else if (INTERRUPTIONS.includes(how)) {
+      // We are told so, too, but perhaps later.
+      this.#giveUp();
+    } else if (!this.#stopping || how !== 'exit code 0') {
+      this.#fail(`worker ${number} ended: ${how}`);
+    }
   }
 
   #welcome(socket) {
@@ -141,6 +147,6 @@ export class Fleet {
 
   #fail(what) {
     this.failures.push(what);
-    this.#onFailure();
+    this.#giveUp();
   }
 }

@@ -25,9 +25,12 @@ process.on('exit', () => {
 // Nobody reads any more.
 process.stdout.on('error', () => process.exit(1));
 
+let interrupted = false;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.on(signal, () => {
-    if (stopping.signal.aborted) process.exit(EXIT_INTERRUPTED);
+    // Once for the summary, twice for the impatient.
+    if (interrupted) process.exit(EXIT_INTERRUPTED);
+    interrupted = true;
     stopping.abort();
   });
 }
