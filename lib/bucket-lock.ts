@@ -2,6 +2,7 @@ import { invalidReturn, invalidType } from './argument-errors.js';
 import { lockfileIn, resolveBucket } from './bucket-path.js';
 import { attempt, waitInLine, waitInLineSync } from './bucket-wait.js';
 import { Deadline } from './deadline.js';
+import { engage, exitReleaserOf } from './engagement.js';
 import { BucketBusyError } from './errors.js';
 import { exitRegistry } from './exit-registry.js';
 import { HeldBucket } from './held-bucket.js';
@@ -69,8 +70,9 @@ export class BucketLock implements SyncLock {
   async tryAcquire(options?: AcquireOptions): Promise<SyncHeldLock | null> {
     const settings = this.#read(options);
     settings.signal?.throwIfAborted();
-    return this.#whileClaimed(async () => {
-      const outcome = await attempt(loadAddon(), this.#spec(settings), settings.signal);
+    const addon = loadAddon();
+    return this.#whileEngaged(addon, async () => {
+      const outcome = await attempt(addon, this.#spec(settings), settings.signal);
       return outcome.outcome === 'busy' ? null : this.#take(outcome);
     });
   }
@@ -151,7 +153,7 @@ export class BucketLock implements SyncLock {
     settings.signal?.throwIfAborted();
     const addon = loadAddon();
     const spec = this.#spec(settings);
-    return this.#whileClaimed(async () => {
+    return this.#whileEngaged(addon, async () => {
       const first = await attempt(addon, spec, settings.signal);
       if (first.outcome !== 'busy') return this.#take(first);
       this.#expectWait(first.report, settings, deadline);
@@ -173,13 +175,13 @@ export class BucketLock implements SyncLock {
     return this.#take(withHolder(outcome, first), deadline);
   }
 
-  /** Claims the bucket without a gap from the first attempt until the hold has its own claim. */
-  async #whileClaimed<R>(work: () => Promise<R>): Promise<R> {
-    const forget = claim(this.path);
+  /** Engaged without a gap from the first attempt until the hold has its own claim. */
+  async #whileEngaged<R>(addon: NativeAddon, work: () => Promise<R>): Promise<R> {
+    const disengage = engage(addon, this.path);
     try {
       return await work();
     } finally {
-      forget();
+      disengage();
     }
   }
 
@@ -235,24 +237,6 @@ export class BucketLock implements SyncLock {
   }
 }
 
-const exitReleasers = new WeakMap<NativeAddon, (budgetMs: number) => void>();
-
-/** The same function for the same addon, so that the exit calls it once for all its locks. */
-function exitReleaserOf(addon: NativeAddon): (budgetMs: number) => void {
-  const known = exitReleasers.get(addon);
-  if (known !== undefined) return known;
-  const made = (budgetMs: number): void => {
-    addon.releaseAll(budgetMs);
-  };
-  exitReleasers.set(addon, made);
-  return made;
-}
-
-/** Whoever never came to the head of the line has seen the holder at the first attempt only. */
-function withHolder(outcome: NativeAttempt, first: NativeBusy): NativeAttempt {
-  return outcome.outcome === 'busy' && outcome.report.state !== 'held' ? first : outcome;
-}
-
 function checkBody(body: unknown): void {
   if (typeof body !== 'function') throw invalidType('body', 'a function', body);
 }
@@ -261,4 +245,9 @@ function isThenable(value: unknown): boolean {
   return (
     typeof value === 'object' && value !== null && typeof Reflect.get(value, 'then') === 'function'
   );
+}
+
+/** Whoever never came to the head of the line has seen the holder at the first attempt only. */
+function withHolder(outcome: NativeAttempt, first: NativeBusy): NativeAttempt {
+  return outcome.outcome === 'busy' && outcome.report.state !== 'held' ? first : outcome;
 }

@@ -1,7 +1,7 @@
 import type { Deadline } from './deadline.js';
+import { engage } from './engagement.js';
 import type { NativeAddon, NativeAttempt, NativeBucketSpec } from './native.js';
 import { errorOf } from './outcome-errors.js';
-import { claim } from './reentry.js';
 import { warn } from './warn.js';
 
 /** Longest stay in native code: between two slices the thread can be terminated. */
@@ -19,12 +19,11 @@ export async function attempt(
   const attempted = addon.bucketAttempt(spec);
   const outcome = await firstOf(attempted, signal, undefined);
   if (outcome !== undefined) return outcome;
-  // Until this thread has come round to giving it back, a wait of its own would wait for it.
-  const forget = claim(spec.directory);
+  const disengage = engage(addon, spec.directory);
   attempted
     .then((late) => giveBack(addon, spec.directory, late))
     .catch(warn)
-    .finally(forget);
+    .finally(disengage);
   signal?.throwIfAborted();
   return attempted;
 }
