@@ -94,6 +94,13 @@ export type NativeBreak =
   | NativeUnsupported
   | NativeFailure;
 
+export type NativeRemoval =
+  | { readonly outcome: 'removed' }
+  | { readonly outcome: 'absent' }
+  /** Somebody's open handle forbids it for now. */
+  | { readonly outcome: 'busy' }
+  | NativeFailure;
+
 export interface NativeWait {
   readonly request: number;
   /** Never settles once `cancelWait` has been called. */
@@ -130,6 +137,12 @@ export interface NativeAddon {
   inspect(directory: string, trustKernelLocks: boolean): Promise<NativeInspection>;
   inspectSync(directory: string, trustKernelLocks: boolean): NativeInspection;
   breakLock(directory: string, token: string, trustKernelLocks: boolean): Promise<NativeBreak>;
+  /** One attempt to remove the file at a path. */
+  removePath(path: string): Promise<NativeRemoval>;
+  removePathSync(path: string): NativeRemoval;
+  /** What can be told by a PID alone, so never `reused`. */
+  probeProcess(pid: number): 'alive' | 'gone' | 'unknown';
+
   breakLockSync(directory: string, token: string, trustKernelLocks: boolean): NativeBreak;
 }
 

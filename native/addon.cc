@@ -14,6 +14,7 @@
 #include "lockfile.h"
 #include "lockfile_inspection.h"
 #include "marshal.h"
+#include "platform/process.h"
 #include "wait_queue.h"
 
 namespace bucketlock {
@@ -125,6 +126,19 @@ class BreakJob : public Job {
   const std::string token_;
   const bool trusted_;
   BreakResult result_;
+};
+
+class RemovePathJob : public Job {
+ public:
+  explicit RemovePathJob(std::string path) : path_(std::move(path)) {}
+
+  void Run() override { outcome_ = RemovePath(path_, &status_); }
+  Napi::Value Finish(Napi::Env env) override { return FromRemove(env, outcome_, status_, path_); }
+
+ private:
+  const std::string path_;
+  RemoveOutcome outcome_ = RemoveOutcome::kFailed;
+  Status status_;
 };
 
 double NumberAt(const Napi::CallbackInfo& info, std::size_t index) {
@@ -256,6 +270,23 @@ Napi::Value BreakSync(const Napi::CallbackInfo& info) {
   return FromBreak(info.Env(), Break(StringAt(info, 0), StringAt(info, 1), BooleanAt(info, 2)));
 }
 
+Napi::Value RemovePathAsync(const Napi::CallbackInfo& info) {
+  return Job::Start(info.Env(), std::make_unique<RemovePathJob>(StringAt(info, 0)));
+}
+
+Napi::Value RemovePathSync(const Napi::CallbackInfo& info) {
+  RemovePathJob job(StringAt(info, 0));
+  job.Run();
+  return job.Finish(info.Env());
+}
+
+// A few system calls that cannot wait for anybody, so there is no asynchronous twin.
+Napi::Value Probe(const Napi::CallbackInfo& info) {
+  ProcessIdentity process;
+  process.pid = static_cast<std::uint32_t>(NumberAt(info, 0));
+  return Napi::String::New(info.Env(), ProcessWord(ProbeProcess(process)));
+}
+
 Napi::Object Init(Napi::Env env, Napi::Object exports) {
   env.SetInstanceData(new Environment(env));
   const auto add = [&](const char* name, Napi::Value (*call)(const Napi::CallbackInfo&)) {
@@ -275,6 +306,9 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   add("inspectSync", InspectSync);
   add("breakLock", BreakAsync);
   add("breakLockSync", BreakSync);
+  add("removePath", RemovePathAsync);
+  add("removePathSync", RemovePathSync);
+  add("probeProcess", Probe);
   exports.Set("releaseAll", Napi::Function::New(env, ReleaseAll, "releaseAll"));
   return exports;
 }

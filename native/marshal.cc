@@ -199,6 +199,23 @@ Napi::Object FromVerify(Napi::Env env, const HoldResult& result, const std::stri
   return FromHold(env, result, "ours", path);
 }
 
+Napi::Object FromRemove(Napi::Env env, RemoveOutcome outcome, const Status& status,
+                        const std::string& path) {
+  switch (outcome) {
+    case RemoveOutcome::kRemoved:
+      return Outcome(env, "removed");
+    case RemoveOutcome::kAbsent:
+      return Outcome(env, "absent");
+    case RemoveOutcome::kBusy:
+      return Outcome(env, "busy");
+    case RemoveOutcome::kFailed:
+      break;
+  }
+  return FromFailure(env, status, path, std::string());
+}
+
+const char* ProcessWord(ProcessState state) { return Word(state); }
+
 Napi::Object FromLook(Napi::Env env, const Look& look) {
   switch (look.outcome) {
     case LookOutcome::kSeen: {

@@ -12,6 +12,8 @@
 #include "lock_report.h"
 #include "lockfile.h"
 #include "lockfile_inspection.h"
+#include "platform/file.h"
+#include "platform/process.h"
 
 namespace bucketlock {
 
@@ -25,6 +27,9 @@ Napi::Object FromFailure(Napi::Env env, const Status& status, const std::string&
                          const std::string& file_system);
 Napi::Object FromRelease(Napi::Env env, const HoldResult& result, const std::string& path);
 Napi::Object FromVerify(Napi::Env env, const HoldResult& result, const std::string& path);
+Napi::Object FromRemove(Napi::Env env, RemoveOutcome outcome, const Status& status,
+                        const std::string& path);
+const char* ProcessWord(ProcessState state);
 Napi::Object FromLook(Napi::Env env, const Look& look);
 Napi::Object FromBreak(Napi::Env env, const BreakResult& result);
 

@@ -107,6 +107,9 @@ enum class RemoveOutcome {
 RemoveOutcome RemoveName(const Handle& directory, const std::string& name, const Handle& file,
                          Status* status);
 
+// Removes whatever file has that path, once; for callers who know no directory and hold nothing.
+RemoveOutcome RemovePath(const std::string& path, Status* status);
+
 // Renames to a name that nobody else uses. kVanished: `from` is not there.
 Status RenameName(const Handle& directory, const std::string& from, const std::string& to);
 

@@ -135,6 +135,12 @@ RemoveOutcome RemoveName(const Handle& directory, const std::string& name, const
   return status->system_error == ENOENT ? RemoveOutcome::kAbsent : RemoveOutcome::kFailed;
 }
 
+RemoveOutcome RemovePath(const std::string& path, Status* status) {
+  if (Resume([&] { return ::unlink(path.c_str()); }) == 0) return RemoveOutcome::kRemoved;
+  *status = Status::System(errno, "unlink");
+  return status->system_error == ENOENT ? RemoveOutcome::kAbsent : RemoveOutcome::kFailed;
+}
+
 Status RenameName(const Handle& directory, const std::string& from, const std::string& to) {
   const int parent = Descriptor(directory);
   if (Resume([&] { return ::renameat(parent, from.c_str(), parent, to.c_str()); }) == 0) {
