@@ -82,38 +82,30 @@ bool RemoveNamed(const Handle& directory, const Handle& file, const LockReport& 
   return false;
 }
 
-// Where guards exclude nobody, another breaker and a new holder may be at work beside us: so the
-// record is taken aside first and looked at where nobody else knows it.
-bool RemoveForeign(const Handle& directory, const std::string& token, bool trusted,
-                   const std::string& path, Look* look) {
-  std::string aside;
-  Status status = MakeToken(&aside);
+// Where guards exclude nobody, another breaker and a new holder may be at work beside us: so what
+// the name stands for is taken aside first, and compared where nobody else knows it.
+bool RemoveForeign(const Handle& directory, const Handle& file, const std::string& path,
+                   Look* look) {
+  PrivateFile aside;
+  Status status = MakeToken(&aside.name);
   if (status.ok()) {
-    aside = PrivateName(aside);
-    status = RenameName(directory, kLockfileName, aside);
+    aside.name = PrivateName(aside.name);
+    status = RenameName(directory, kLockfileName, aside.name);
   }
   if (status.code == StatusCode::kVanished) return true;
   if (!status.ok()) {
     Fail(status, path, look);
     return false;
   }
-  PrivateFile file;
-  file.name = aside;
-  const OpenOutcome opened = OpenExisting(directory, aside, &file.handle, &status);
-  // The rename itself changes a derived token's change time, so a record without a token of its own
-  // was compared before.
-  const bool ours =
-      opened == OpenOutcome::kOpened &&
-      (token.compare(0, 4, "raw-") == 0 ||
-       ViewLockfile(file.handle, /*guard_held=*/false, trusted).report.token == token);
-  if (ours) {
-    const RemoveOutcome removed = RemoveName(directory, aside, file.handle, &status);
+  // The file we judged is still open, so nothing else can have its identity.
+  if (SameFile(directory, aside.name, file, &status) == SameOutcome::kSame) {
+    const RemoveOutcome removed = RemoveName(directory, aside.name, file, &status);
     if (removed == RemoveOutcome::kRemoved || removed == RemoveOutcome::kAbsent) return true;
     Fail(status, path, look);
     return false;
   }
   // Somebody else's after all: back it goes, unless the name is taken again already.
-  static_cast<void>(Publish(directory, file, kLockfileName, &status));
+  static_cast<void>(Publish(directory, aside, kLockfileName, &status));
   return false;
 }
 
@@ -182,7 +174,7 @@ BreakResult Break(const std::string& directory_path, const std::string& token, b
   if (!foreign || view.report.token != token) {
     result.gone = RemoveNamed(directory, file, view.report, token, path, &result.look);
   } else {
-    result.gone = RemoveForeign(directory, token, trusted, path, &result.look);
+    result.gone = RemoveForeign(directory, file, path, &result.look);
   }
   Unlock(file);
   return result;
