@@ -6,8 +6,11 @@ import { killNow, onExit } from './reaper.js';
 import { until } from './until.js';
 
 const MARKER = '/bucketlock-marker/';
-/** Threads of one process talking to each other: nothing that another process could see. */
-const WITHOUT_EFFECT = ['futex'];
+/**
+ * The engine's: memory, and threads of one process talking to each other. They come at any time,
+ * and change nothing that another process could see.
+ */
+const WITHOUT_EFFECT = ['brk', 'futex', 'madvise', 'mmap', 'mprotect', 'mremap', 'munmap'];
 
 /** Instead of being carried out, a system call kills its process or fails. */
 export type Effect = 'signal=KILL' | 'error=EIO';

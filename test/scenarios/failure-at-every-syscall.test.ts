@@ -32,16 +32,17 @@ test.for(Object.entries(turns))(
           () => undefined,
           (reason: unknown) => reason,
         );
-        if (error !== undefined) {
-          if (!(error instanceof RemoteError)) throw new Error('the turn broke', { cause: error });
+        // If the error met a call of the engine's own, the process may have ended.
+        if (error instanceof RemoteError) {
           expect(['LockError', 'BucketBusyError']).toContain(error.remote.name);
           // An acquire that fails holds nothing, though its process lives on.
           if (index <= published) await turns.expectRecovered(bucket);
         }
         const trace = await tracer.stop();
+        const diedOfIt = victim.hasEnded;
         await victim.kill();
         await turns.expectRecovered(bucket);
-        if (turns.hasReached(trace, index)) return;
+        if (!diedOfIt && turns.hasReached(trace, index)) return;
       }
       throw new Error(`never failed at call ${index} of ${turns.names.join(' ')}`);
     };
