@@ -181,7 +181,7 @@ Napi::Value BucketAttemptSync(const Napi::CallbackInfo& info) {
 // What a wait for a bucket lock comes to: a granted lock becomes a hold.
 Environment::Finish FinishBucketWait(std::shared_ptr<BucketContender> contender) {
   return [contender = std::move(contender)](Napi::Env env, bool settled) {
-    if (!settled) return FromBusy(env, contender->LastReport());
+    if (!settled) return FromAttempt(env, contender->LastBusy(), /*hold=*/0);
     return FinishAttempt(env, &contender->result());
   };
 }

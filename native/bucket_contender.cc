@@ -1,6 +1,7 @@
 #include "bucket_contender.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "platform/process.h"
@@ -27,16 +28,20 @@ BucketContender::BucketContender(BucketSpec spec)
     : spec_(std::move(spec)), pause_(kFirstPause), jitter_(Seed()) {
   // Whoever waits has found the bucket there before.
   memory_.seen_directory = true;
+  last_busy_.kind = ResultKind::kBusy;
 }
 
 Contender::Outcome BucketContender::Attempt() {
+  const std::optional<LockReport> reclaimed_before = std::move(result_.reclaimed);
   result_ = AttemptAcquire(spec_, &memory_);
+  // What the whole request removed, for whoever asks what came of it.
+  if (!result_.reclaimed.has_value()) result_.reclaimed = reclaimed_before;
   switch (result_.kind) {
     case ResultKind::kAcquired:
       return Outcome::kGranted;
     case ResultKind::kBusy: {
-      const std::lock_guard<std::mutex> lock(report_mutex_);
-      last_report_ = result_.report;
+      const std::lock_guard<std::mutex> lock(last_busy_mutex_);
+      last_busy_ = result_;
       return Outcome::kBusy;
     }
     case ResultKind::kInvalid:
@@ -47,9 +52,9 @@ Contender::Outcome BucketContender::Attempt() {
   return Outcome::kFailed;
 }
 
-LockReport BucketContender::LastReport() const {
-  const std::lock_guard<std::mutex> lock(report_mutex_);
-  return last_report_;
+AttemptResult BucketContender::LastBusy() const {
+  const std::lock_guard<std::mutex> lock(last_busy_mutex_);
+  return last_busy_;
 }
 
 void BucketContender::Block(Interruption* interruption) {

@@ -23,15 +23,15 @@ class BucketContender : public Contender {
   // What the last attempt found. Only for whoever is alone with the contender.
   AttemptResult& result() { return result_; }
 
-  // Why it was busy last; free, if no attempt has been made. From any thread.
-  LockReport LastReport() const;
+  // The last attempt that was busy; if there was none, one with a free lock. From any thread.
+  AttemptResult LastBusy() const;
 
  private:
   const BucketSpec spec_;
   AttemptMemory memory_;
   AttemptResult result_;
-  mutable std::mutex report_mutex_;
-  LockReport last_report_;
+  mutable std::mutex last_busy_mutex_;
+  AttemptResult last_busy_;
   // How long the next Block() sleeps, before jitter.
   std::chrono::milliseconds pause_;
   std::minstd_rand jitter_;

@@ -50,6 +50,13 @@ class Attempt {
       : spec_(spec), memory_(memory), lockfile_path_(LockfilePath(spec.directory)) {}
 
   AttemptResult Run() {
+    AttemptResult result = RunRounds();
+    result.reclaimed = std::move(reclaimed_);
+    return result;
+  }
+
+ private:
+  AttemptResult RunRounds() {
     AttemptResult result;
     if (!OpenBucket(&result)) return result;
     for (int round = 0; round < kMaxRounds; ++round) {
@@ -60,7 +67,6 @@ class Attempt {
     return Busy(std::move(last_));
   }
 
- private:
   // False: `result` says why.
   bool OpenBucket(AttemptResult* result) {
     Status status;
@@ -174,8 +180,11 @@ class Attempt {
     }
     switch (RemoveName(directory_, kLockfileName, file, &status)) {
       case RemoveOutcome::kRemoved:
+        reclaimed_ = last_;
+        met_dead_ = true;
+        return false;
       case RemoveOutcome::kAbsent:
-        reclaimed_ = true;
+        met_dead_ = true;
         return false;
       case RemoveOutcome::kBusy:
         *result = Busy(last_);
@@ -204,7 +213,7 @@ class Attempt {
 
   bool Create(AttemptResult* result) {
     NewLockfile made;
-    switch (CreateLockfile(directory_, spec_, reclaimed_, &made)) {
+    switch (CreateLockfile(directory_, spec_, met_dead_, &made)) {
       case CreateOutcome::kPublished:
         result->kind = ResultKind::kAcquired;
         result->held = std::make_shared<HeldLockfile>(spec_.directory, std::move(directory_),
@@ -237,8 +246,10 @@ class Attempt {
   Handle directory_;
   LockReport last_;
   int brief_retries_ = 0;
-  // A dead lockfile was removed on the way: its owner may have left more.
-  bool reclaimed_ = false;
+  // The dead lockfile that was removed on the way.
+  std::optional<LockReport> reclaimed_;
+  // There was one, whoever removed it: its owner may have left more.
+  bool met_dead_ = false;
 };
 
 }  // namespace

@@ -14,6 +14,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "bucket_spec.h"
@@ -47,6 +48,8 @@ struct AttemptResult {
   Status status;
   std::string path;
   std::string file_system;
+  // Of whatever kind it is: the dead lockfile that it removed on the way, the last one of several.
+  std::optional<LockReport> reclaimed;
 };
 
 // One attempt. It never waits for a holder; where it meets a peer that is reclaiming the same dead

@@ -155,7 +155,9 @@ BucketSpec ToBucketSpec(const Napi::Value& value) {
   return spec;
 }
 
-Napi::Object FromAttempt(Napi::Env env, const AttemptResult& result, double hold) {
+namespace {
+
+Napi::Object FromOutcome(Napi::Env env, const AttemptResult& result, double hold) {
   switch (result.kind) {
     case ResultKind::kAcquired: {
       Napi::Object object = Outcome(env, "acquired");
@@ -163,8 +165,11 @@ Napi::Object FromAttempt(Napi::Env env, const AttemptResult& result, double hold
       object.Set("token", result.token);
       return object;
     }
-    case ResultKind::kBusy:
-      return FromBusy(env, result.report);
+    case ResultKind::kBusy: {
+      Napi::Object object = Outcome(env, "busy");
+      object.Set("report", FromReport(env, result.report));
+      return object;
+    }
     case ResultKind::kInvalid:
       return FromInvalid(env, result.invalid);
     case ResultKind::kUnsupported:
@@ -174,9 +179,11 @@ Napi::Object FromAttempt(Napi::Env env, const AttemptResult& result, double hold
   return FromFailure(env, result.status, result.path, result.file_system);
 }
 
-Napi::Object FromBusy(Napi::Env env, const LockReport& report) {
-  Napi::Object object = Outcome(env, "busy");
-  object.Set("report", FromReport(env, report));
+}  // namespace
+
+Napi::Object FromAttempt(Napi::Env env, const AttemptResult& result, double hold) {
+  Napi::Object object = FromOutcome(env, result, hold);
+  if (result.reclaimed.has_value()) object.Set("reclaimed", FromReport(env, *result.reclaimed));
   return object;
 }
 

@@ -22,7 +22,6 @@ BucketSpec ToBucketSpec(const Napi::Value& value);
 
 // `hold` names the held lock of an acquired result.
 Napi::Object FromAttempt(Napi::Env env, const AttemptResult& result, double hold);
-Napi::Object FromBusy(Napi::Env env, const LockReport& report);
 Napi::Object FromFailure(Napi::Env env, const Status& status, const std::string& path,
                          const std::string& file_system);
 Napi::Object FromRelease(Napi::Env env, const HoldResult& result, const std::string& path);

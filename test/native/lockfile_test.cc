@@ -52,6 +52,8 @@ class LockfileTest : public testing::Test {
   void ExpectDead() const {
     const AttemptResult result = bucket_.Attempt();
     ASSERT_EQ(result.kind, ResultKind::kAcquired) << ReadFile(bucket_.lockfile());
+    ASSERT_TRUE(result.reclaimed.has_value()) << "says what it removed";
+    EXPECT_EQ(result.reclaimed->state, LockState::kStale);
     EXPECT_EQ(bucket_.Names(), std::vector<std::string>{".lock"}) << "nothing else is left";
   }
 
@@ -61,6 +63,7 @@ class LockfileTest : public testing::Test {
     ASSERT_EQ(result.kind, ResultKind::kBusy);
     EXPECT_EQ(result.report.state, LockState::kHeld);
     EXPECT_EQ(result.report.evidence, evidence);
+    EXPECT_FALSE(result.reclaimed.has_value());
     EXPECT_EQ(ReadFile(bucket_.lockfile()), before) << "left as it was";
   }
 
@@ -90,6 +93,7 @@ TEST_F(LockfileTest, AFullRecordTellsWhoHolds) {
   AttemptMemory memory;
   const AttemptResult result = AttemptAcquire(spec, &memory);
   ASSERT_EQ(result.kind, ResultKind::kAcquired);
+  EXPECT_FALSE(result.reclaimed.has_value());
   const ParsedRecord record = Record();
   ASSERT_EQ(record.kind, RecordKind::kFull);
   const ProcessIdentity self = CurrentProcess();
