@@ -1,7 +1,8 @@
 import { invalidReturn, invalidType } from './argument-errors.js';
 import { lockfileIn, resolveBucket } from './bucket-path.js';
-import { attempt, waitInLine, waitInLineSync } from './bucket-wait.js';
+import { attempt, attemptSync, waitInLine, waitInLineSync } from './bucket-wait.js';
 import { Deadline } from './deadline.js';
+import { diagnostics } from './diagnostics.js';
 import { engage, exitReleaserOf } from './engagement.js';
 import { BucketBusyError } from './errors.js';
 import { exitRegistry } from './exit-registry.js';
@@ -73,7 +74,7 @@ export class BucketLock implements SyncLock {
     const addon = loadAddon();
     return this.#whileEngaged(addon, async () => {
       const outcome = await attempt(addon, this.#spec(settings), settings.signal);
-      return outcome.outcome === 'busy' ? null : this.#take(outcome);
+      return outcome.outcome === 'busy' ? null : this.#take(outcome, settings);
     });
   }
 
@@ -114,8 +115,8 @@ export class BucketLock implements SyncLock {
   tryAcquireSync(options?: AcquireOptions): SyncHeldLock | null {
     const settings = this.#read(options);
     settings.signal?.throwIfAborted();
-    const outcome = loadAddon().bucketAttemptSync(this.#spec(settings));
-    return outcome.outcome === 'busy' ? null : this.#take(outcome);
+    const outcome = attemptSync(loadAddon(), this.#spec(settings));
+    return outcome.outcome === 'busy' ? null : this.#take(outcome, settings);
   }
 
   withSync<T>(body: (held: SyncHeldLock) => T, options?: AcquireOptions): T {
@@ -155,10 +156,10 @@ export class BucketLock implements SyncLock {
     const spec = this.#spec(settings);
     return this.#whileEngaged(addon, async () => {
       const first = await attempt(addon, spec, settings.signal);
-      if (first.outcome !== 'busy') return this.#take(first);
+      if (first.outcome !== 'busy') return this.#take(first, settings);
       this.#expectWait(first.report, settings, deadline);
       const outcome = await waitInLine(addon, spec, deadline, settings.signal);
-      return this.#take(withHolder(outcome, first), deadline);
+      return this.#take(withHolder(outcome, first), settings, deadline);
     });
   }
 
@@ -167,12 +168,12 @@ export class BucketLock implements SyncLock {
     settings.signal?.throwIfAborted();
     const addon = loadAddon();
     const spec = this.#spec(settings);
-    const first = addon.bucketAttemptSync(spec);
-    if (first.outcome !== 'busy') return this.#take(first);
+    const first = attemptSync(addon, spec);
+    if (first.outcome !== 'busy') return this.#take(first, settings);
     if (settings.waitMs > 0 && !settings.detached) refuseOwnWait(this.path);
     this.#expectWait(first.report, settings, deadline);
     const outcome = waitInLineSync(addon, spec, deadline, settings.signal);
-    return this.#take(withHolder(outcome, first), deadline);
+    return this.#take(withHolder(outcome, first), settings, deadline);
   }
 
   /** Engaged without a gap from the first attempt until the hold has its own claim. */
@@ -188,24 +189,39 @@ export class BucketLock implements SyncLock {
   /** Between the first attempt and the wait: throws if there is to be no wait after all. */
   #expectWait(holder: NativeReport, settings: AcquireSettings, deadline: Deadline): void {
     if (settings.waitMs === 0) throw this.#busy(holder, 0);
+    diagnostics.wait.heard?.publish({
+      kind: 'bucket',
+      path: this.path,
+      ...labelOf(settings),
+      holder: toLockReport(holder),
+      waitMs: deadline.remainingMs,
+    });
     settings.onWait?.(toLockReport(holder));
     settings.signal?.throwIfAborted();
     if (deadline.remainingMs <= 0) throw this.#busy(holder, deadline.elapsedMs);
   }
 
-  #take(outcome: NativeAttempt, deadline?: Deadline): HeldBucket {
+  #take(outcome: NativeAttempt, settings: AcquireSettings, deadline?: Deadline): HeldBucket {
     if (outcome.outcome === 'busy') throw this.#busy(outcome.report, deadline?.elapsedMs ?? 0);
     if (outcome.outcome !== 'acquired') throw errorOf(outcome, this.path, 'acquire');
     const addon = loadAddon();
     const forget = claim(this.path);
     const unretain = exitRegistry().retain(exitReleaserOf(addon));
-    return new HeldBucket(addon, this.path, outcome, {
+    const held = new HeldBucket(addon, this.path, outcome, {
       onLost: forget,
       onReleased: () => {
         forget();
         unretain();
       },
     });
+    diagnostics.acquire.heard?.publish({
+      kind: 'bucket',
+      path: this.path,
+      token: held.token,
+      ...labelOf(settings),
+      waitedMs: deadline?.elapsedMs ?? 0,
+    });
+    return held;
   }
 
   #busy(report: NativeReport, waitedMs: number): BucketBusyError {
@@ -239,6 +255,10 @@ export class BucketLock implements SyncLock {
 
 function checkBody(body: unknown): void {
   if (typeof body !== 'function') throw invalidType('body', 'a function', body);
+}
+
+function labelOf({ label }: AcquireSettings): { readonly label?: string } {
+  return label === undefined ? {} : { label };
 }
 
 function isThenable(value: unknown): boolean {

@@ -1,5 +1,7 @@
 import type { Deadline } from './deadline.js';
+import { diagnostics } from './diagnostics.js';
 import { engage } from './engagement.js';
+import { toLockReport } from './lock-report.js';
 import type { NativeAddon, NativeAttempt, NativeBucketSpec } from './native.js';
 import { errorOf } from './outcome-errors.js';
 import { warn } from './warn.js';
@@ -18,14 +20,19 @@ export async function attempt(
 ): Promise<NativeAttempt> {
   const attempted = addon.bucketAttempt(spec);
   const outcome = await firstOf(attempted, signal, undefined);
-  if (outcome !== undefined) return outcome;
+  if (outcome !== undefined) return noted(spec, outcome);
   const disengage = engage(addon, spec.directory);
   attempted
-    .then((late) => giveBack(addon, spec.directory, late))
+    .then((late) => giveBack(addon, spec.directory, noted(spec, late)))
     .catch(warn)
     .finally(disengage);
   signal?.throwIfAborted();
   return attempted;
+}
+
+/** One attempt on this thread. */
+export function attemptSync(addon: NativeAddon, spec: NativeBucketSpec): NativeAttempt {
+  return noted(spec, addon.bucketAttemptSync(spec));
 }
 
 /** Stands in line until granted, the deadline (then: why it is busy) or an abort (rejects). */
@@ -40,7 +47,7 @@ export async function waitInLine(
   // An answer that is delivered in the same turn as an abort is seen before the wait is cancelled.
   const settled = wait.settled.then((outcome) => (delivered = outcome));
   await firstOf(settled, signal, deadline);
-  const outcome = delivered ?? addon.cancelWait(wait.request);
+  const outcome = noted(spec, delivered ?? addon.cancelWait(wait.request));
   if (signal?.aborted === true) {
     giveBack(addon, spec.directory, outcome).catch(warn);
     signal.throwIfAborted();
@@ -59,14 +66,23 @@ export function waitInLineSync(
   if (typeof request !== 'number') return request;
   for (;;) {
     const remainingMs = deadline.remainingMs;
-    if (remainingMs <= 0) return addon.cancelWait(request);
+    if (remainingMs <= 0) return noted(spec, addon.cancelWait(request));
     const outcome = addon.waitSlice(request, Math.min(SLICE_MS, Math.ceil(remainingMs)));
-    if (outcome !== undefined) return outcome;
+    if (outcome !== undefined) return noted(spec, outcome);
     if (signal?.aborted === true) {
-      giveBackSync(addon, spec.directory, addon.cancelWait(request));
+      giveBackSync(addon, spec.directory, noted(spec, addon.cancelWait(request)));
       signal.throwIfAborted();
     }
   }
+}
+
+/** Publishes what the outcome says of a dead holder. */
+function noted(spec: NativeBucketSpec, outcome: NativeAttempt): NativeAttempt {
+  if (outcome.reclaimed !== undefined) {
+    const holder = toLockReport(outcome.reclaimed);
+    diagnostics.reclaim.heard?.publish({ kind: 'bucket', path: spec.directory, holder });
+  }
+  return outcome;
 }
 
 /** Resolves undefined at an abort or the deadline; leaves neither listener nor timer behind. */

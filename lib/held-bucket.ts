@@ -1,3 +1,4 @@
+import { diagnostics } from './diagnostics.js';
 import { LockLostError } from './errors.js';
 import type { LockLostReason } from './errors.js';
 import type { SyncHeldLock } from './lock.js';
@@ -99,6 +100,7 @@ export class HeldBucket implements SyncHeldLock {
     if (release.outcome === 'failed') throw errorOf(release, this.path, 'release');
     this.#answer = release.outcome === 'released';
     if (release.outcome === 'lost') this.#lose(release.reason);
+    else diagnostics.release.heard?.publish({ kind: 'bucket', path: this.path, token: this.token });
     this.#ends.onReleased();
     return this.#answer;
   }
@@ -115,6 +117,7 @@ export class HeldBucket implements SyncHeldLock {
     if (this.#loss !== undefined) return;
     this.#loss = new LockLostError(this.path, reason);
     this.#ends.onLost();
+    diagnostics.lost.heard?.publish({ kind: 'bucket', path: this.path, token: this.token, reason });
     this.#controller?.abort(this.#loss);
   }
 }

@@ -12,6 +12,7 @@ export {
   withLockSync,
 } from './bucket-functions.js';
 export { BucketLock } from './bucket-lock.js';
+export type { LockDiagnostics } from './diagnostics.js';
 export {
   isBucketBusyError,
   isBucketValidationError,
@@ -51,4 +52,11 @@ export type {
   SyncHeldLock,
   SyncLock,
 } from './lock.js';
+export {
+  LOCKFILE_UNLINK_RETRY_MS,
+  unlinkLockfile,
+  unlinkLockfileSync,
+} from './lockfile-removal.js';
+export type { UnlinkLockfileOptions } from './lockfile-removal.js';
 export type { BreakLockOptions, BucketLockOptions, InspectLockOptions } from './options.js';
+export { probeProcess } from './probe-process.js';

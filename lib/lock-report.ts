@@ -1,5 +1,6 @@
 import type { LockEvidence, LockReport } from './lock.js';
 import type { NativeReport } from './native.js';
+import { quoted } from './quoted.js';
 
 /** The addon's report in the public vocabulary: absent fields stay absent, `since` is a date. */
 export function toLockReport(native: NativeReport): LockReport {
@@ -14,8 +15,8 @@ export function toLockReport(native: NativeReport): LockReport {
 export function describeHolder(report: LockReport): string {
   if (report.state === 'free') return 'free';
   const verb = report.state === 'stale' ? 'left behind by' : 'held by';
-  const host = report.host === undefined ? '' : ` on host ${quote(report.host)}`;
-  const label = report.label === undefined ? '' : ` for ${quote(report.label)}`;
+  const host = report.host === undefined ? '' : ` on host ${quoted(report.host)}`;
+  const label = report.label === undefined ? '' : ` for ${quoted(report.label)}`;
   const since = report.since === undefined ? '' : ` since ${report.since.toISOString()}`;
   return `${verb} ${describeProcess(report)}${host}${label}${since}${describeEvidence(report)}`;
 }
@@ -46,7 +47,7 @@ function describeProcess({ pid, process, thisProcess }: LockReport): string {
 function describeEvidence({ evidence, fileSystem }: LockReport): string {
   if (evidence === undefined) return '';
   const seen = evidence === 'foreign' && fileSystem !== undefined;
-  return `: ${EVIDENCE[evidence]}${seen ? ` (seen here: ${quote(fileSystem)})` : ''}`;
+  return `: ${EVIDENCE[evidence]}${seen ? ` (seen here: ${quoted(fileSystem)})` : ''}`;
 }
 
 const EVIDENCE: Record<LockEvidence, string> = {
@@ -62,14 +63,3 @@ const EVIDENCE: Record<LockEvidence, string> = {
   'in-process': 'it is a thread of this process',
   'kernel-lock': 'the kernel lock on the file is held',
 };
-
-/**
- * Text from another program's record, made safe for a terminal and a log line: JSON escapes the
- * low control characters, this the high ones and what reorders or breaks lines.
- */
-function quote(text: string): string {
-  return JSON.stringify(text).replace(
-    /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-}

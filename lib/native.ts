@@ -66,8 +66,12 @@ export interface NativeBusy {
   readonly report: NativeReport;
 }
 
-export type NativeAttempt =
-  NativeAcquired | NativeBusy | NativeInvalid | NativeUnsupported | NativeFailure;
+export type NativeAttempt = (
+  NativeAcquired | NativeBusy | NativeInvalid | NativeUnsupported | NativeFailure
+) & {
+  /** The dead holder's lockfile that was removed on the way; of several, the last. */
+  readonly reclaimed?: NativeReport;
+};
 
 export type NativeRelease =
   | { readonly outcome: 'released' }

@@ -111,6 +111,12 @@ export interface BreakSettings {
   readonly trustKernelLocks: boolean;
 }
 
+/** `UnlinkLockfileOptions`, checked and complete. */
+export interface UnlinkSettings {
+  readonly retryMs: number;
+  readonly reason: string | undefined;
+}
+
 export const DEFAULT_BUCKET_LOCK_SETTINGS: BucketLockSettings = Object.freeze({
   waitMs: 10_000,
   signal: undefined,
@@ -154,6 +160,14 @@ export function readBreakOptions(options: unknown): BreakSettings {
   );
   if (read.token === NO_TOKEN) throw invalidType('options.token', 'a string', undefined);
   return read;
+}
+
+export function readUnlinkOptions(options: unknown): UnlinkSettings {
+  return readOptions<UnlinkSettings>(
+    options,
+    { retryMs: checkDuration, reason: checkString },
+    { retryMs: 0, reason: undefined },
+  );
 }
 
 const NO_TOKEN = '';

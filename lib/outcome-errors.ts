@@ -21,7 +21,7 @@ export function errorOf(
 }
 
 /** A negative system error number in Node's words. */
-function explainErrno(errno: number): { readonly code: string; readonly words: string } {
+export function explainErrno(errno: number): { readonly code: string; readonly words: string } {
   const known = getSystemErrorMap().get(errno);
   if (known !== undefined) return { code: known[0], words: known[1] };
   // Node's table has only what libuv itself meets, and no ENOLCK.

@@ -1,0 +1,109 @@
+import { channel } from 'node:diagnostics_channel';
+import { debuglog } from 'node:util';
+import type { LockLostReason } from './errors.js';
+import type { LockReport } from './lock.js';
+import { quoted } from './quoted.js';
+
+/**
+ * The channels of `node:diagnostics_channel` that locks publish on, and the shape of what they
+ * publish. A message is made only while somebody listens, in the thread that the lock is used in.
+ * `NODE_DEBUG=bucketlock` prints each to stderr.
+ *
+ * What a subscriber throws never reaches the lock: Node.js reports it as an uncaught exception.
+ * What is given back at exit is not published.
+ *
+ * @example
+ * ```ts
+ * import { subscribe } from 'node:diagnostics_channel';
+ * import type { LockDiagnostics } from 'bucketlock';
+ *
+ * subscribe('bucketlock:wait', (message) => {
+ *   const { path, holder } = message as LockDiagnostics['bucketlock:wait'];
+ *   console.log(`${path}: waiting for process ${holder.pid}`);
+ * });
+ * ```
+ */
+export interface LockDiagnostics {
+  /** A lock is ours. */
+  'bucketlock:acquire': {
+    readonly kind: 'bucket';
+    /** The bucket directory. */
+    readonly path: string;
+    readonly token: string;
+    readonly label?: string;
+    /** How long it had to wait after the first attempt had found it held, in milliseconds. */
+    readonly waitedMs: number;
+  };
+  /** The first attempt found the lock held, and a wait begins. */
+  'bucketlock:wait': {
+    readonly kind: 'bucket';
+    readonly path: string;
+    readonly label?: string;
+    readonly holder: LockReport;
+    /** What is left to wait, in milliseconds; may be `Infinity`. */
+    readonly waitMs: number;
+  };
+  /**
+   * An acquire removed what a dead holder had left, whether it got the lock then or not. Of several
+   * that one acquire removed, the last.
+   */
+  'bucketlock:reclaim': {
+    readonly kind: 'bucket';
+    readonly path: string;
+    /** Its `evidence` is what proved the death. */
+    readonly holder: LockReport;
+  };
+  /** A lock was released. One that was lost is not published here. */
+  'bucketlock:release': {
+    readonly kind: 'bucket';
+    readonly path: string;
+    readonly token: string;
+  };
+  /** A lock was found to be no longer ours; published once for each. */
+  'bucketlock:lost': {
+    readonly kind: 'bucket';
+    readonly path: string;
+    readonly token: string;
+    readonly reason: LockLostReason;
+  };
+  /** `unlinkLockfile` came to an end without an error. */
+  'bucketlock:unlink': {
+    /** The file. */
+    readonly path: string;
+    readonly outcome: 'removed' | 'absent' | 'blocked';
+    readonly waitedMs: number;
+    readonly reason?: string;
+  };
+}
+
+const debug = debuglog('bucketlock');
+
+/** One channel. */
+class Topic<Name extends keyof LockDiagnostics> {
+  readonly #name: Name;
+  readonly #channel;
+
+  constructor(name: Name) {
+    this.#name = name;
+    this.#channel = channel(name);
+  }
+
+  /** This, or undefined while nobody listens: then no message needs to be put together. */
+  get heard(): this | undefined {
+    return this.#channel.hasSubscribers || debug.enabled ? this : undefined;
+  }
+
+  publish(message: LockDiagnostics[Name]): void {
+    this.#channel.publish(message);
+    debug('%s %s', this.#name, quoted(message));
+  }
+}
+
+export const diagnostics = {
+  acquire: new Topic('bucketlock:acquire'),
+  wait: new Topic('bucketlock:wait'),
+  reclaim: new Topic('bucketlock:reclaim'),
+  release: new Topic('bucketlock:release'),
+  lost: new Topic('bucketlock:lost'),
+  unlink: new Topic('bucketlock:unlink'),
+} as const;
