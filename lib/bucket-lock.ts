@@ -6,6 +6,7 @@ import { diagnostics } from './diagnostics.js';
 import { engage, exitReleaserOf } from './engagement.js';
 import { BucketBusyError } from './errors.js';
 import { exitRegistry } from './exit-registry.js';
+import { exitSignals } from './exit-signals.js';
 import { HeldBucket } from './held-bucket.js';
 import type { AcquireOptions, LockReport, SyncHeldLock, SyncLock } from './lock.js';
 import { toLockReport } from './lock-report.js';
@@ -206,12 +207,17 @@ export class BucketLock implements SyncLock {
     if (outcome.outcome !== 'acquired') throw errorOf(outcome, this.path, 'acquire');
     const addon = loadAddon();
     const forget = claim(this.path);
-    const unretain = exitRegistry().retain(exitReleaserOf(addon));
+    const releaser = exitReleaserOf(addon);
+    const unretain = exitRegistry().retain(releaser);
+    // Programs that know of PIDs only do not see that the kernel lock is free.
+    const isPidOnly = this.#settings.recordFormat === 'pid';
+    const unlisten = isPidOnly ? exitSignals().retain(releaser) : undefined;
     const held = new HeldBucket(addon, this.path, outcome, {
       onLost: forget,
       onReleased: () => {
         forget();
         unretain();
+        unlisten?.();
       },
     });
     diagnostics.acquire.heard?.publish({

@@ -1,5 +1,5 @@
 import { exitRegistry } from './exit-registry.js';
-import type { ExitReleaser } from './exit-registry.js';
+import type { ExitReleaser } from './exit-releasers.js';
 import type { NativeAddon } from './native.js';
 import { claim } from './reentry.js';
 
