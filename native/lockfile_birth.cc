@@ -97,10 +97,13 @@ CreateOutcome Stamp(const PrivateFile& file, const BucketSpec& spec, NewLockfile
   if (!made->status.ok()) return FromFailure(made->status);
   owner.process = CurrentProcess();
   owner.token = made->token;
-  owner.guarded = spec.trusted || CanPromiseGuard(owner.file_system, spec.format);
+  // What others read is a promise to all of them, trusting or not. A full record may make it on the
+  // user's word, for it names the file system; a PID-only one cannot.
+  owner.guarded = CanPromiseGuard(owner.file_system, spec.format) ||
+                  (spec.trusted && spec.format == RecordFormat::kFull);
   owner.label = spec.label;
   owner.since_ms = NowMs();
-  made->status = WriteAll(file.handle, WriteRecord(owner, spec.format));
+  made->status = WriteAll(file, WriteRecord(owner, spec.format));
   return made->status.ok() ? CreateOutcome::kPublished : FromFailure(made->status);
 }
 

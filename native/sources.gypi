@@ -30,10 +30,39 @@
       "native/posix/file_linux.cc",
       "native/posix/process_linux.cc"
     ],
+    "sources_darwin": [
+      "native/posix/file_darwin.cc",
+      "native/posix/module_darwin.cc",
+      "native/posix/process_darwin.cc"
+    ],
+    "sources_win32": [
+      "native/win32/delay_load_hook.cc",
+      "native/win32/file.cc",
+      "native/win32/file_facts.cc",
+      "native/win32/file_removal.cc",
+      "native/win32/handle.cc",
+      "native/win32/kernel_lock.cc",
+      "native/win32/module.cc",
+      "native/win32/nt_file.cc",
+      "native/win32/process.cc",
+      "native/win32/system_error.cc",
+      "native/win32/thread.cc",
+      "native/win32/win32_util.cc"
+    ],
     "addon_defines": [
       "NAPI_VERSION=8",
       "NODE_ADDON_API_DISABLE_CPP_EXCEPTIONS",
       "NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS"
+    ],
+    "defines_win32": [
+      "_WIN32_WINNT=0x0A00",
+      "NOMINMAX",
+      "UNICODE",
+      "WIN32_LEAN_AND_MEAN"
+    ],
+    "libraries_win32": [
+      "bcrypt",
+      "ntdll"
     ],
     "release_defines": [
       "_FORTIFY_SOURCE=2"
@@ -57,6 +86,7 @@
       "-std=gnu++20",
       "-Wno-unused-parameter"
     ],
+    "macos_deployment_target": "11.0",
     "ldflags_linux": [
       "-Wl,-z,relro,-z,now",
       "-Wl,-z,nodelete",

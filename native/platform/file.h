@@ -58,8 +58,12 @@ OpenOutcome OpenExisting(const Handle& directory, const std::string& name, Handl
 
 // A file nobody knows of yet. `name` is empty where it has none.
 struct PrivateFile {
+  // The one that outlives this, with no more rights than reading takes.
   Handle handle;
   std::string name;
+  // Where the right to write and to rename is a handle's, and would keep readers out: the one that
+  // has it, until the file is published. Elsewhere invalid.
+  Handle maker;
 };
 
 // Creates an empty file without a name, with exactly `mode`. kUnsupported where the file system
@@ -115,7 +119,8 @@ Status RenameName(const Handle& directory, const std::string& from, const std::s
 
 // Reads from the start, `limit` bytes at most.
 Status ReadPrefix(const Handle& file, std::size_t limit, std::string* bytes);
-Status WriteAll(const Handle& file, const std::string& bytes);
+// Writes what a new file is to hold.
+Status WriteAll(const PrivateFile& file, const std::string& bytes);
 
 Status TimesOf(const Handle& file, FileTimes* times);
 // Sets the modification time to now.

@@ -167,11 +167,12 @@ Status ReadPrefix(const Handle& file, std::size_t limit, std::string* bytes) {
   return Status::Ok();
 }
 
-Status WriteAll(const Handle& file, const std::string& bytes) {
+Status WriteAll(const PrivateFile& file, const std::string& bytes) {
+  const int descriptor = Descriptor(file.handle);
   std::size_t done = 0;
   while (done < bytes.size()) {
     const ssize_t count =
-        Resume([&] { return ::write(Descriptor(file), bytes.data() + done, bytes.size() - done); });
+        Resume([&] { return ::write(descriptor, bytes.data() + done, bytes.size() - done); });
     if (count < 0) return Status::System(errno, "write");
     // No file system should, but a loop that cannot advance must not spin.
     if (count == 0) return Status::System(EIO, "write");
