@@ -17,7 +17,7 @@ namespace bucketlock {
 struct JsonValue {
   enum class Type {
     kString,
-    // A whole number that fits 64 bits with a sign.
+    // A whole number between -(2^63 - 1) and 2^63 - 1.
     kInteger,
     kBoolean,
     // Valid JSON of another kind; its content is not kept.

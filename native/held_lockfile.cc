@@ -36,7 +36,9 @@ HeldLockfile::HeldLockfile(std::string directory_path, Handle directory, Handle 
       directory_(std::move(directory)),
       file_(std::move(file)) {}
 
-HeldLockfile::~HeldLockfile() { static_cast<void>(Release()); }
+HeldLockfile::~HeldLockfile() {
+  if (!IsOver(Release())) Abandon();
+}
 
 HoldResult HeldLockfile::Check() {
   if (CurrentPid() != owner_) return Lost(LostReason::kOtherProcess);

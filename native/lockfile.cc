@@ -140,7 +140,11 @@ class Attempt {
     }
     const bool over = HoldingGuard(file, result);
     Unlock(file);
-    return over;
+    if (over || !removed_) return over;
+    // Whoever has removed a dead lock must not give up before it has tried to create: of several
+    // that meet one dead lock, the others may have given up because of us.
+    removed_ = false;
+    return Create(result);
   }
 
   // The guard is somebody's.
@@ -182,6 +186,7 @@ class Attempt {
       case RemoveOutcome::kRemoved:
         reclaimed_ = last_;
         met_dead_ = true;
+        removed_ = true;
         return false;
       case RemoveOutcome::kAbsent:
         met_dead_ = true;
@@ -248,6 +253,8 @@ class Attempt {
   int brief_retries_ = 0;
   // The dead lockfile that was removed on the way.
   std::optional<LockReport> reclaimed_;
+  // A dead lockfile has just been removed, and nothing tried in its place.
+  bool removed_ = false;
   // There was one, whoever removed it: its owner may have left more.
   bool met_dead_ = false;
 };

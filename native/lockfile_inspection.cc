@@ -72,7 +72,8 @@ bool RemoveNamed(const Handle& directory, const Handle& file, const LockReport& 
   if (seen.token != token) return false;
   Status status;
   const SameOutcome same = SameFile(directory, kLockfileName, file, &status);
-  if (same == SameOutcome::kDifferent) return false;
+  // Another breaker was faster: the file is still open, so nothing else can be it.
+  if (same == SameOutcome::kDifferent) return true;
   if (same == SameOutcome::kSame) {
     const RemoveOutcome removed = RemoveName(directory, kLockfileName, file, &status);
     if (removed == RemoveOutcome::kRemoved || removed == RemoveOutcome::kAbsent) return true;

@@ -45,9 +45,9 @@ ParsedRecord ParseObject(std::string_view line, std::uint32_t pid) {
   Members members;
   if (!ParseFlatJson(line, &members)) return parsed;
   parsed.owner.process.pid = pid;
-  const JsonValue* const version = Find(members, "v", JsonValue::Type::kInteger);
-  if (version == nullptr) return parsed;
-  if (version->integer != kVersion) {
+  const auto version = members.find("v");
+  if (version == members.end()) return parsed;
+  if (version->second.type != JsonValue::Type::kInteger || version->second.integer != kVersion) {
     parsed.kind = RecordKind::kUnknownVersion;
     return parsed;
   }

@@ -151,7 +151,6 @@ TEST(OwnerRecord, AMemberOfAnotherTypeIsMalformed) {
     }
     if (text != "7") {
       EXPECT_EQ(KindOf(WithMember("since", "1700000000123", text)), RecordKind::kMalformed) << text;
-      EXPECT_EQ(KindOf(WithMember("v", "1", text)), RecordKind::kMalformed) << text;
     }
     if (text != "\"x\"") {
       EXPECT_EQ(KindOf(WithMember("host", "\"worker-7\"", text)), RecordKind::kMalformed) << text;
@@ -159,6 +158,13 @@ TEST(OwnerRecord, AMemberOfAnotherTypeIsMalformed) {
       EXPECT_EQ(KindOf(WithMember("start", "\"4026531836:815\"", text)), RecordKind::kMalformed);
       EXPECT_EQ(KindOf(WithMember("label", "\"nightly backup\"", text)), RecordKind::kMalformed);
     }
+  }
+}
+
+TEST(OwnerRecord, AVersionOfAnyOtherValueOrTypeIsUnknown) {
+  for (const char* const other :
+       {"0", "2", "-1", "1.0", "1.5", "null", "true", "\"1\"", "[1]", "{\"x\":1}"}) {
+    EXPECT_EQ(KindOf(WithMember("v", "1", other)), RecordKind::kUnknownVersion) << other;
   }
 }
 

@@ -86,16 +86,25 @@ test.for(directions)('$name: a holder excludes, alive or dead', async ({ kind, s
   await expectEmpty(bucket);
 });
 
-test.for(directions)('$name: the holder of a PID-only record excludes', async (view, context) => {
-  const [bucket, sameBucket] = makeBucket(makeViews[view.kind](context), view.swap);
-  const [holder, judge] = await driver.pool(2);
-  const { hold } = await holder.call('acquire', { bucket, lockOptions: { recordFormat: 'pid' } });
-  for (const attempt of ['tryAcquire', 'tryAcquireSync'] as const) {
-    expect(await judge.call(attempt, { bucket: sameBucket })).toBeNull();
-  }
-  expect(await judge.call('inspect', { bucket: sameBucket })).toMatchObject({ state: 'held' });
-  expect(await holder.call('release', { hold })).toBe(true);
-});
+// A PID-only record cannot say what file system its holder vouches for, so no other may believe it.
+const vouched = directions.flatMap((direction) =>
+  [false, true].map((trustKernelLocks) => ({ ...direction, trustKernelLocks })),
+);
+
+test.for(vouched)(
+  '$name: a PID-only holder excludes (trusting: $trustKernelLocks)',
+  async (view, context) => {
+    const [bucket, sameBucket] = makeBucket(makeViews[view.kind](context), view.swap);
+    const [holder, judge] = await driver.pool(2);
+    const lockOptions = { recordFormat: 'pid', trustKernelLocks: view.trustKernelLocks } as const;
+    const { hold } = await holder.call('acquire', { bucket, lockOptions });
+    for (const attempt of ['tryAcquire', 'tryAcquireSync'] as const) {
+      expect(await judge.call(attempt, { bucket: sameBucket })).toBeNull();
+    }
+    expect(await judge.call('inspect', { bucket: sameBucket })).toMatchObject({ state: 'held' });
+    expect(await holder.call('release', { hold })).toBe(true);
+  },
+);
 
 // Not below to above on an overlay: what is removed behind it stays visible there for as long as
 // the kernel remembers the name. That is undefined by its documentation, and cures itself never.
