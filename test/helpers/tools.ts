@@ -67,6 +67,7 @@ const probes = {
     }),
   'pid-namespace': () => runs('unshare', '--pid', '--fork', '--mount-proc', 'true'),
   root: () => process.getuid?.() === 0,
+  script: () => runs('script', '--version'),
   strace: () => runs('strace', '-o', '/dev/null', 'true'),
 } satisfies Record<string, () => boolean>;
 

@@ -135,6 +135,14 @@ describe('the published package', () => {
     }
   });
 
+  it('has a command line tool that runs where it was installed', async () => {
+    const folder = project();
+    await npm(folder, 'install', 'bucketlock', '--ignore-scripts', '--no-audit', '--no-fund');
+    const tool = path.join(folder, 'node_modules', '.bin', 'bucketlock');
+    const { stdout } = await run(tool, ['run', temp.directory(), '--', 'echo', 'under the lock']);
+    expect(stdout).toBe('under the lock\n');
+  });
+
   it('passes publint', async () => {
     const folder = project();
     await npm(folder, 'install', 'bucketlock', '--ignore-scripts', '--no-audit', '--no-fund');

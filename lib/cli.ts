@@ -1,0 +1,57 @@
+#!/usr/bin/env node
+import { createRequire } from 'node:module';
+import { breakRecord, inspectBucket } from './cli-inspect.js';
+import { runUnderLock } from './cli-run.js';
+import { EXIT, HELP, UsageError, readInvocation } from './cli-usage.js';
+import type { Invocation } from './cli-usage.js';
+import { isLockBusyError, isLockError } from './error-guards.js';
+
+/** Answers the exit status. */
+async function run(invocation: Invocation): Promise<number> {
+  switch (invocation.command) {
+    case 'help':
+      process.stdout.write(HELP);
+      return 0;
+    case 'version':
+      process.stdout.write(`${version()}\n`);
+      return 0;
+    case 'run':
+      return runUnderLock(invocation);
+    case 'inspect':
+      return inspectBucket(invocation);
+    case 'break':
+      return breakRecord(invocation);
+  }
+}
+
+function version(): string {
+  const require = createRequire(import.meta.url);
+  return (require('../package.json') as { readonly version: string }).version;
+}
+
+/** Says what went wrong in one line, and answers the exit status for it. */
+function explain(error: unknown): number {
+  if (error instanceof UsageError || isMisuse(error)) {
+    process.stderr.write(`bucketlock: ${error.message} (see bucketlock --help)\n`);
+    return EXIT.usage;
+  }
+  if (!isLockError(error)) throw error;
+  process.stderr.write(`bucketlock: ${error.message}\n`);
+  return isLockBusyError(error) ? EXIT.busy : EXIT.failure;
+}
+
+/** An argument that the package refused: what the user gave, such as a label that is too long. */
+function isMisuse(error: unknown): error is Error {
+  if (!(error instanceof Error) || !('code' in error)) return false;
+  return typeof error.code === 'string' && /^ERR_(INVALID_ARG|OUT_OF)_/.test(error.code);
+}
+
+async function main(): Promise<void> {
+  try {
+    process.exitCode = await run(readInvocation(process.argv.slice(2)));
+  } catch (error) {
+    process.exitCode = explain(error);
+  }
+}
+
+void main();
