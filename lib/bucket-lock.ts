@@ -213,6 +213,7 @@ export class BucketLock implements SyncLock {
     const isPidOnly = this.#settings.recordFormat === 'pid';
     const unlisten = isPidOnly ? exitSignals().retain(releaser) : undefined;
     const held = new HeldBucket(addon, this.path, outcome, {
+      releaseRetryMs: this.#settings.releaseRetryMs,
       onLost: forget,
       onReleased: () => {
         forget();

@@ -1,7 +1,9 @@
+import { releaseWithin } from './blocked-release.js';
 import type { Deadline } from './deadline.js';
 import { diagnostics } from './diagnostics.js';
 import { engage } from './engagement.js';
 import { toLockReport } from './lock-report.js';
+import { LOCKFILE_UNLINK_RETRY_MS } from './lockfile-removal.js';
 import type { NativeAddon, NativeAttempt, NativeBucketSpec } from './native.js';
 import { errorOf } from './outcome-errors.js';
 import { warn } from './warn.js';
@@ -119,7 +121,8 @@ async function giveBack(
   outcome: NativeAttempt,
 ): Promise<void> {
   if (outcome.outcome !== 'acquired') return;
-  const release = await addon.release(outcome.hold);
+  const { hold } = outcome;
+  const release = await releaseWithin(addon, hold, directory, LOCKFILE_UNLINK_RETRY_MS);
   if (release.outcome === 'failed') throw errorOf(release, directory, 'give back');
 }
 
@@ -127,4 +130,6 @@ function giveBackSync(addon: NativeAddon, directory: string, outcome: NativeAtte
   if (outcome.outcome !== 'acquired') return;
   const release = addon.releaseSync(outcome.hold);
   if (release.outcome === 'failed') warn(errorOf(release, directory, 'give back'));
+  // An abort does not wait for other programs.
+  if (release.outcome === 'blocked') giveBack(addon, directory, outcome).catch(warn);
 }

@@ -1,12 +1,16 @@
+import { releaseWithin, releaseWithinSync } from './blocked-release.js';
+import type { UnblockedRelease } from './blocked-release.js';
 import { diagnostics } from './diagnostics.js';
 import { LockLostError } from './errors.js';
 import type { LockLostReason } from './errors.js';
 import type { SyncHeldLock } from './lock.js';
-import type { NativeAcquired, NativeAddon, NativeRelease, NativeVerdict } from './native.js';
+import type { NativeAcquired, NativeAddon, NativeVerdict } from './native.js';
 import { errorOf } from './outcome-errors.js';
 
-/** What has to be undone when a hold ends. */
+/** How a hold ends, and what has to be undone then. */
 export interface HoldEnds {
+  /** How long a release tries again while another program keeps the lockfile open. */
+  readonly releaseRetryMs: number;
   /** The lock is no longer ours; called once, before `onReleased` if at all. */
   readonly onLost: () => void;
   /** The addon has forgotten the hold; called once. */
@@ -71,7 +75,9 @@ export class HeldBucket implements SyncHeldLock {
 
   releaseSync(): boolean {
     // With an asynchronous release under way the addon waits for it and gives its answer.
-    return this.#answer ?? this.#settle(this.#addon.releaseSync(this.#hold));
+    if (this.#answer !== undefined) return this.#answer;
+    const { releaseRetryMs } = this.#ends;
+    return this.#settle(releaseWithinSync(this.#addon, this.#hold, this.path, releaseRetryMs));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -88,13 +94,14 @@ export class HeldBucket implements SyncHeldLock {
 
   async #release(): Promise<boolean> {
     try {
-      return this.#settle(await this.#addon.release(this.#hold));
+      const { releaseRetryMs } = this.#ends;
+      return this.#settle(await releaseWithin(this.#addon, this.#hold, this.path, releaseRetryMs));
     } finally {
       this.#releasing = undefined;
     }
   }
 
-  #settle(release: NativeRelease): boolean {
+  #settle(release: UnblockedRelease): boolean {
     // A synchronous release may have overtaken an asynchronous one: the first answer stays.
     if (this.#answer !== undefined) return this.#answer;
     if (release.outcome === 'failed') throw errorOf(release, this.path, 'release');

@@ -73,9 +73,18 @@ export type NativeAttempt = (
   readonly reclaimed?: NativeReport;
 };
 
+/** Another program's open handle forbids the removal for now; nothing has changed. */
+export interface NativeBlocked {
+  readonly outcome: 'blocked';
+  readonly errno: number;
+  readonly syscall: string;
+  readonly path: string;
+}
+
 export type NativeRelease =
   | { readonly outcome: 'released' }
   | { readonly outcome: 'lost'; readonly reason: LockLostReason }
+  | NativeBlocked
   | NativeFailure;
 
 export type NativeVerdict =

@@ -1,11 +1,11 @@
 import { constants } from 'node:os';
 import { getSystemErrorMap } from 'node:util';
 import { BucketValidationError, LockError, LockUnsupportedError } from './errors.js';
-import type { NativeFailure, NativeInvalid, NativeUnsupported } from './native.js';
+import type { NativeBlocked, NativeFailure, NativeInvalid, NativeUnsupported } from './native.js';
 
 /** The error for an outcome of the addon that is none of the answers hoped for. */
 export function errorOf(
-  outcome: NativeFailure | NativeInvalid | NativeUnsupported,
+  outcome: NativeBlocked | NativeFailure | NativeInvalid | NativeUnsupported,
   directory: string,
   doing: string,
 ): LockError {

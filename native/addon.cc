@@ -13,6 +13,7 @@
 #include "job.h"
 #include "lockfile.h"
 #include "lockfile_inspection.h"
+#include "lockfile_view.h"
 #include "marshal.h"
 #include "platform/process.h"
 #include "wait_queue.h"
@@ -61,7 +62,7 @@ HoldResult Release(HeldLockfile* held) {
 Napi::Value FinishRelease(Napi::Env env, double hold, const HeldLockfile& held,
                           const HoldResult& result) {
   if (IsOver(result)) Environment::Of(env).DropHold(hold);
-  return FromRelease(env, result, held.directory_path());
+  return FromRelease(env, result, LockfilePath(held.directory_path()));
 }
 
 // A hold that is gone has been released, by this environment.
@@ -91,7 +92,7 @@ class VerifyJob : public Job {
 
   void Run() override { result_ = held_->Verify(); }
   Napi::Value Finish(Napi::Env env) override {
-    return FromVerify(env, result_, held_->directory_path());
+    return FromVerify(env, result_, LockfilePath(held_->directory_path()));
   }
 
  private:
@@ -245,7 +246,7 @@ Napi::Value VerifyAsync(const Napi::CallbackInfo& info) {
 Napi::Value VerifySync(const Napi::CallbackInfo& info) {
   const std::shared_ptr<HeldLockfile> held = HoldAt(info, 0);
   if (held == nullptr) return VerifyGone(info.Env());
-  return FromVerify(info.Env(), held->Verify(), held->directory_path());
+  return FromVerify(info.Env(), held->Verify(), LockfilePath(held->directory_path()));
 }
 
 void ReleaseAll(const Napi::CallbackInfo& info) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <string_view>
 
 #include "held_lockfile.h"
@@ -139,6 +140,9 @@ SameOutcome SameFile(const Handle& directory, const std::string& name, const Han
   return SameOutcome::kFailed;
 }
 
-std::string LockfilePath(const std::string& directory) { return directory + '/' + kLockfileName; }
+std::string LockfilePath(const std::string& directory) {
+  constexpr auto kSeparator = static_cast<char>(std::filesystem::path::preferred_separator);
+  return directory + kSeparator + kLockfileName;
+}
 
 }  // namespace bucketlock

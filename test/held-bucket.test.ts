@@ -1,4 +1,5 @@
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
 
 import { expect, test, vi } from 'vitest';
 
@@ -104,6 +105,13 @@ const refusal: NativeRelease = {
   path: '/a/.lock',
 };
 
+const blocked: NativeRelease = {
+  outcome: 'blocked',
+  errno: -constants.errno.EBUSY,
+  syscall: 'unlink',
+  path: '/a/.lock',
+};
+
 /** A hold on an addon that answers its releases so: the system refuses when it likes, not when a test does. */
 function holdWith(answers: NativeRelease[]) {
   const next = (): NativeRelease => answers.shift() ?? refusal;
@@ -112,7 +120,7 @@ function holdWith(answers: NativeRelease[]) {
     release: () => Promise.resolve(next()),
     releaseSync: next,
   };
-  const ends = { onLost: vi.fn(), onReleased: vi.fn() };
+  const ends = { releaseRetryMs: 100, onLost: vi.fn(), onReleased: vi.fn() };
   const acquired = { outcome: 'acquired', hold: 1, token: 'abc' } as const;
   return { held: new HeldBucket(addon, '/a', acquired, ends), ends };
 }
@@ -145,3 +153,35 @@ test('a release that the system refuses on the calling thread throws, and the lo
   expect(held.releaseSync()).toBe(true);
   expect(ends.onReleased).toHaveBeenCalledOnce();
 });
+
+const releases = {
+  release: (held: HeldBucket) => held.release(),
+  releaseSync: (held: HeldBucket) => Promise.resolve().then(() => held.releaseSync()),
+};
+
+test.for(Object.entries(releases))(
+  '%s waits for whoever keeps the lockfile open',
+  async ([, release]) => {
+    const { held, ends } = holdWith([blocked, blocked, { outcome: 'released' }]);
+    expect(await release(held)).toBe(true);
+    expect(ends.onReleased).toHaveBeenCalledOnce();
+  },
+);
+
+test.for(Object.entries(releases))(
+  '%s gives up after releaseRetryMs, and the lock stays held',
+  async ([, release]) => {
+    const answers = Array.from({ length: 1_000 }, () => blocked);
+    const { held, ends } = holdWith(answers);
+    await expect(release(held)).rejects.toMatchObject({
+      code: 'ERR_LOCK_RELEASE_BLOCKED',
+      path: '/a',
+      cause: { code: 'EBUSY', syscall: 'unlink', path: '/a/.lock' },
+    });
+    expect(held.released).toBe(false);
+    expect(ends.onReleased).not.toHaveBeenCalled();
+    answers.splice(0, Infinity, { outcome: 'released' });
+    expect(await release(held)).toBe(true);
+    expect(ends.onReleased).toHaveBeenCalledOnce();
+  },
+);
