@@ -61,8 +61,8 @@
       "WIN32_LEAN_AND_MEAN"
     ],
     "libraries_win32": [
-      "bcrypt",
-      "ntdll"
+      "-lbcrypt",
+      "-lntdll"
     ],
     "release_defines": [
       "_FORTIFY_SOURCE=2"
