@@ -171,7 +171,7 @@ test.for(Object.entries(releases))(
 test.for(Object.entries(releases))(
   '%s gives up after releaseRetryMs, and the lock stays held',
   async ([, release]) => {
-    const answers = Array.from({ length: 1_000 }, () => blocked);
+    const answers: NativeRelease[] = Array.from({ length: 1_000 }, () => blocked);
     const { held, ends } = holdWith(answers);
     await expect(release(held)).rejects.toMatchObject({
       code: 'ERR_LOCK_RELEASE_BLOCKED',

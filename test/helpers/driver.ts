@@ -12,7 +12,8 @@ import { afterAll, afterEach, beforeAll } from 'vitest';
 import { Participant } from './participant.js';
 import type { Ending } from './participant.js';
 import { childrenOf } from './proc.js';
-import { program } from './program.js';
+import { defaultProgram } from './program.js';
+import type { ParticipantProgram } from './program.js';
 import type { CommandName, Commands, FromParticipant } from './protocol.js';
 import { killNow, onExit } from './reaper.js';
 
@@ -52,6 +53,12 @@ export class Driver {
   readonly #detached = new Set<number>();
   readonly #pool: Participant[] = [];
   readonly #receivers = new WeakMap<Socket, Participant>();
+  readonly #program: () => ParticipantProgram;
+
+  /** The program is asked for when a participant is started: a test may have to prepare it. */
+  constructor(program: () => ParticipantProgram = () => defaultProgram) {
+    this.#program = program;
+  }
 
   async start(): Promise<void> {
     this.#outputs = mkdtempSync(join(tmpdir(), 'bucketlock-output-'));
@@ -70,16 +77,22 @@ export class Driver {
   async spawn(options: SpawnOptions = {}): Promise<Participant> {
     const id = this.#nextId();
     const hello = this.#expect(id);
-    const own = [program.participant, String(this.#port), String(id)];
-    const [command, ...args] =
-      options.wrapper === undefined
-        ? [program.node, ...own]
-        : [...options.wrapper, program.node, ...own];
+    const program = this.#program();
+    const [command, ...args] = [
+      ...(options.wrapper ?? []),
+      ...program.command,
+      ...[program.participant, String(this.#port), String(id)],
+    ] as const;
     const output = join(this.#outputs, `${id}.txt`);
     const outputFd = openSync(output, 'w');
     const child = spawn(command, args, {
       stdio: ['ignore', outputFd, outputFd],
-      env: { ...process.env, BUCKETLOCK_TEST_ENTRY: program.entry, ...options.env },
+      env: {
+        ...process.env,
+        ...program.env,
+        BUCKETLOCK_TEST_ENTRY: program.entry,
+        ...options.env,
+      },
       ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }),
     });
     closeSync(outputFd);
@@ -218,8 +231,8 @@ export class Driver {
 }
 
 /** A driver for the tests of one file, whose processes never outlive them. */
-export function useDriver(): Driver {
-  const driver = new Driver();
+export function useDriver(program?: () => ParticipantProgram): Driver {
+  const driver = new Driver(program);
   let forget: () => void = () => undefined;
   beforeAll(async () => {
     forget = onExit(() => {

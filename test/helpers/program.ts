@@ -13,5 +13,21 @@ export const program = {
   participant: fileURLToPath(new URL('../fixtures/participant.mjs', import.meta.url)),
 } as const;
 
+/** What the participants of a driver are. */
+export interface ParticipantProgram {
+  /** Node.js, behind a program that runs it if need be. */
+  readonly command: readonly [string, ...string[]];
+  /** The package's entry file and the participant, as that Node.js spells their paths. */
+  readonly entry: string;
+  readonly participant: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export const defaultProgram: ParticipantProgram = {
+  command: [program.node],
+  entry: program.entry,
+  participant: program.participant,
+};
+
 /** Where the package lies that the participants load. */
 export const packageRoot = dirname(dirname(program.entry));

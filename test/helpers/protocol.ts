@@ -100,6 +100,8 @@ export interface Commands {
   /** Starts short-lived processes one after the other until `stop`; answers how many. */
   readonly spawnInLoop: Command<object, number>;
   readonly chdir: Command<{ readonly directory: string }, null>;
+  /** Kills another process as the system does it, by TerminateProcess on Windows. */
+  readonly killProcess: Command<{ readonly pid: number }, null>;
   /** Ends the process as a program that is done would. Never answers. */
   readonly exit: Command<object, never>;
 }

