@@ -31,6 +31,30 @@
           "sources": ["<@(sources_linux)"],
           "ldflags": ["<@(ldflags_linux)"],
         }],
+        ["OS=='mac'", {
+          "sources": ["<@(sources_darwin)"],
+          "xcode_settings": {
+            "CLANG_CXX_LANGUAGE_STANDARD": "c++17",
+            "MACOSX_DEPLOYMENT_TARGET": "<(macos_deployment_target)",
+            "OTHER_CPLUSPLUSFLAGS": [
+              "<@(cflags_cc)",
+              "-isystem", "<(node_addon_api_dir)",
+              "-isystem", "<(node_root_dir)/include/node",
+            ],
+          },
+        }],
+        # The hook is our own, so that the cross build has the same.
+        ["OS=='win'", {
+          "sources": ["<@(sources_win32)"],
+          "defines": ["<@(defines_win32)"],
+          "include_dirs": ["<(node_addon_api_dir)"],
+          "libraries": ["<@(libraries_win32)"],
+          "win_delay_load_hook": "false",
+          "msvs_settings": {
+            "VCCLCompilerTool": {"AdditionalOptions": ["/std:c++17"]},
+            "VCLinkerTool": {"DelayLoadDLLs": ["node.exe"]},
+          },
+        }],
       ],
     },
   ],
