@@ -26,6 +26,22 @@ export function mountOverlay({ lower, upper, work, merged }: Overlay): void {
   mounted.push(merged);
 }
 
+/** An empty file system in memory, with options such as `size=64k`. Hides what is at `target`. */
+export function mountTmpfs(target: string, ...options: readonly string[]): void {
+  run('mount', ['-t', 'tmpfs', '-o', ['mode=755', ...options].join(), 'tmpfs', target]);
+  mounted.push(target);
+}
+
+/** Changes the options of what is mounted at `target`. */
+export function remount(target: string, ...options: readonly string[]): void {
+  run('mount', ['-o', ['remount', ...options].join(), target]);
+}
+
+export function unmount(target: string): void {
+  mounted.splice(mounted.lastIndexOf(target), 1);
+  run('umount', ['--lazy', target]);
+}
+
 function isMounted(target: string): boolean {
   return readFileSync('/proc/self/mounts', 'utf8').includes(` ${target} `);
 }
