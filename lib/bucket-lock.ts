@@ -75,7 +75,8 @@ export class BucketLock implements SyncLock {
     const addon = loadAddon();
     return this.#whileEngaged(addon, async () => {
       const outcome = await attempt(addon, this.#spec(settings), settings.signal);
-      return outcome.outcome === 'busy' ? null : this.#take(outcome, settings);
+      if (outcome === undefined || outcome.outcome === 'busy') return null;
+      return this.#take(outcome, settings);
     });
   }
 
@@ -156,10 +157,13 @@ export class BucketLock implements SyncLock {
     const addon = loadAddon();
     const spec = this.#spec(settings);
     return this.#whileEngaged(addon, async () => {
-      const first = await attempt(addon, spec, settings.signal);
-      if (first.outcome !== 'busy') return this.#take(first, settings);
-      this.#expectWait(first.report, settings, deadline);
-      const outcome = await waitInLine(addon, spec, deadline, settings.signal);
+      const first = await attempt(addon, spec, settings.signal, patienceWithin(settings.waitMs));
+      if (first !== undefined) {
+        if (first.outcome !== 'busy') return this.#take(first, settings);
+        this.#expectWait(first.report, settings, deadline);
+      }
+      const attempted = first !== undefined;
+      const outcome = await waitInLine(addon, spec, attempted, deadline, settings.signal);
       return this.#take(withHolder(outcome, first), settings, deadline);
     });
   }
@@ -260,6 +264,14 @@ export class BucketLock implements SyncLock {
   }
 }
 
+/** How long the first attempt of an acquire that may wait is left to libuv's pool. */
+const POOL_PATIENCE_MS = 100;
+
+/** A single attempt has all the time that the pool takes. */
+function patienceWithin(waitMs: number): Deadline | undefined {
+  return waitMs === 0 ? undefined : new Deadline(Math.min(waitMs, POOL_PATIENCE_MS));
+}
+
 function checkBody(body: unknown): void {
   if (typeof body !== 'function') throw invalidType('body', 'a function', body);
 }
@@ -275,6 +287,7 @@ function isThenable(value: unknown): boolean {
 }
 
 /** Whoever never came to the head of the line has seen the holder at the first attempt only. */
-function withHolder(outcome: NativeAttempt, first: NativeBusy): NativeAttempt {
-  return outcome.outcome === 'busy' && outcome.report.state !== 'held' ? first : outcome;
+function withHolder(outcome: NativeAttempt, first: NativeBusy | undefined): NativeAttempt {
+  const isBlank = outcome.outcome === 'busy' && outcome.report.state !== 'held';
+  return isBlank ? (first ?? outcome) : outcome;
 }

@@ -1,7 +1,8 @@
+import { listenForAbort } from './abort-listeners.js';
 import { releaseWithin } from './blocked-release.js';
 import type { Deadline } from './deadline.js';
 import { diagnostics } from './diagnostics.js';
-import { engage } from './engagement.js';
+import { retainForExit } from './engagement.js';
 import { toLockReport } from './lock-report.js';
 import { LOCKFILE_UNLINK_RETRY_MS } from './lockfile-removal.js';
 import type { NativeAddon, NativeAttempt, NativeBucketSpec } from './native.js';
@@ -12,24 +13,28 @@ import { warn } from './warn.js';
 const SLICE_MS = 50;
 
 /**
- * One attempt. An abort rejects at once, though the attempt cannot be called back: what it still
- * brings is given back then.
+ * One attempt on libuv's pool. An abort rejects at once. With `patience`, undefined: the pool did
+ * not come to it in that time, and the attempt is given up.
  */
 export async function attempt(
   addon: NativeAddon,
   spec: NativeBucketSpec,
   signal: AbortSignal | undefined,
-): Promise<NativeAttempt> {
-  const attempted = addon.bucketAttempt(spec);
-  const outcome = await firstOf(attempted, signal, undefined);
-  if (outcome !== undefined) return noted(spec, outcome);
-  const disengage = engage(addon, spec.directory);
-  attempted
-    .then((late) => giveBack(addon, spec.directory, noted(spec, late)))
-    .catch(warn)
-    .finally(disengage);
+  patience?: Deadline,
+): Promise<NativeAttempt | undefined> {
+  const pending = addon.bucketAttempt(spec);
+  let delivered: NativeAttempt | undefined;
+  const settled = pending.settled.then((outcome) => (delivered = outcome));
+  await firstOf(settled, signal, patience);
+  if (delivered === undefined) {
+    addon.cancelAttempt(pending.request);
+    // What it still wins is given back on the pool: an exit in the meantime waits for that.
+    keepForExit(addon, settled);
+  } else if (signal?.aborted === true) {
+    keepForExit(addon, giveBack(addon, spec.directory, noted(spec, delivered)));
+  }
   signal?.throwIfAborted();
-  return attempted;
+  return delivered === undefined ? undefined : noted(spec, delivered);
 }
 
 /** One attempt on this thread. */
@@ -41,17 +46,18 @@ export function attemptSync(addon: NativeAddon, spec: NativeBucketSpec): NativeA
 export async function waitInLine(
   addon: NativeAddon,
   spec: NativeBucketSpec,
+  attempted: boolean,
   deadline: Deadline,
   signal: AbortSignal | undefined,
 ): Promise<NativeAttempt> {
-  const wait = addon.bucketWait(spec);
+  const wait = addon.bucketWait(spec, attempted);
   let delivered: NativeAttempt | undefined;
   // An answer that is delivered in the same turn as an abort is seen before the wait is cancelled.
   const settled = wait.settled.then((outcome) => (delivered = outcome));
   await firstOf(settled, signal, deadline);
   const outcome = noted(spec, delivered ?? addon.cancelWait(wait.request));
   if (signal?.aborted === true) {
-    giveBack(addon, spec.directory, outcome).catch(warn);
+    keepForExit(addon, giveBack(addon, spec.directory, outcome));
     signal.throwIfAborted();
   }
   return outcome;
@@ -64,7 +70,7 @@ export function waitInLineSync(
   deadline: Deadline,
   signal: AbortSignal | undefined,
 ): NativeAttempt {
-  const request = addon.bucketWaitSync(spec);
+  const request = addon.bucketWaitSync(spec, true);
   if (typeof request !== 'number') return request;
   for (;;) {
     const remainingMs = deadline.remainingMs;
@@ -94,12 +100,12 @@ async function firstOf<T>(
   deadline: Deadline | undefined,
 ): Promise<T | undefined> {
   const { promise: interrupted, interrupt } = interruption();
-  signal?.addEventListener('abort', interrupt);
+  const stopListening = signal === undefined ? undefined : listenForAbort(signal, interrupt);
   const disarm = deadline?.arm(interrupt);
   try {
     return await Promise.race([settling, interrupted]);
   } finally {
-    signal?.removeEventListener('abort', interrupt);
+    stopListening?.();
     disarm?.();
   }
 }
@@ -112,6 +118,11 @@ function interruption(): { readonly promise: Promise<undefined>; readonly interr
     };
   });
   return { promise, interrupt };
+}
+
+/** An exit before the work is done waits for it, and gives back what it has not. */
+function keepForExit(addon: NativeAddon, work: Promise<unknown>): void {
+  void work.catch(warn).finally(retainForExit(addon));
 }
 
 /** Releases what a call was granted that nobody waits for any more. */
@@ -131,5 +142,7 @@ function giveBackSync(addon: NativeAddon, directory: string, outcome: NativeAtte
   const release = addon.releaseSync(outcome.hold);
   if (release.outcome === 'failed') warn(errorOf(release, directory, 'give back'));
   // An abort does not wait for other programs.
-  if (release.outcome === 'blocked') giveBack(addon, directory, outcome).catch(warn);
+  if (release.outcome === 'blocked') {
+    keepForExit(addon, giveBack(addon, directory, outcome));
+  }
 }

@@ -9,11 +9,16 @@ import { claim } from './reentry.js';
  */
 export function engage(addon: NativeAddon, directory: string): () => void {
   const forget = claim(directory);
-  const unretain = exitRegistry().retain(exitReleaserOf(addon));
+  const unretain = retainForExit(addon);
   return () => {
     forget();
     unretain();
   };
+}
+
+/** Has an exit give back what the addon wins and holds, until the function it returns is called. */
+export function retainForExit(addon: NativeAddon): () => void {
+  return exitRegistry().retain(exitReleaserOf(addon));
 }
 
 const exitReleasers = new WeakMap<NativeAddon, ExitReleaser>();

@@ -7,8 +7,8 @@ export function busyMessage(lock: string, report: LockReport, waitedMs: number):
   const state =
     report.state === 'held'
       ? `is ${describeHolder(report)}.`
-      : // Judged dead or free at the last look, yet somebody else was faster each time.
-        'changed hands at every attempt.';
+      : // Free or left behind by the dead when last looked at, yet somebody else was faster.
+        'was not to be had in time.';
   const hint = waitedMs === 0 ? 'Pass waitMs to wait.' : `Gave up after ${waitedMs} ms.`;
   return [`${lock} ${state}`, hint, waysOut(report)].filter(Boolean).join(' ');
 }

@@ -116,8 +116,8 @@ export type NativeRemoval =
 
 export interface NativeWait {
   readonly request: number;
-  /** Never settles once `cancelWait` has been called. */
-  readonly settled: Promise<NativeAttempt>;
+  /** Resolves undefined once it has been cancelled. */
+  readonly settled: Promise<NativeAttempt | undefined>;
 }
 
 /**
@@ -125,13 +125,18 @@ export interface NativeWait {
  * addon's own; their `Sync` twins do it here. Arguments are trusted: `options.ts` has checked them.
  */
 export interface NativeAddon {
-  bucketAttempt(spec: NativeBucketSpec): Promise<NativeAttempt>;
+  bucketAttempt(spec: NativeBucketSpec): NativeWait;
   bucketAttemptSync(spec: NativeBucketSpec): NativeAttempt;
+  /** Gives an attempt up, begun or not. What it has won or still wins is released there. */
+  cancelAttempt(request: number): void;
 
-  /** Stands in line until the lock is ours or the attempt fails for good. */
-  bucketWait(spec: NativeBucketSpec): NativeWait;
+  /**
+   * Stands in line until the lock is ours or the attempt fails for good. `attempted`: an attempt
+   * has been made before, so a bucket that is missing has disappeared.
+   */
+  bucketWait(spec: NativeBucketSpec, attempted: boolean): NativeWait;
   /** The same for a thread that will call `waitSlice` until it answers. */
-  bucketWaitSync(spec: NativeBucketSpec): number | NativeFailure;
+  bucketWaitSync(spec: NativeBucketSpec, attempted: boolean): number | NativeFailure;
   /** Blocks for `sliceMs` at most; undefined: not settled yet. */
   waitSlice(request: number, sliceMs: number): NativeAttempt | undefined;
   /**

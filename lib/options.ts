@@ -13,7 +13,8 @@ export interface BucketLockOptions extends AcquireOptions {
   /**
    * Permissions of the lockfile, past the umask. Widen them for a bucket that several users share:
    * who cannot read the lockfile cannot tell whether its holder is alive. The owner's read and
-   * write bits must be there.
+   * write bits must be there. Windows has no such permissions: there it is without effect, and the
+   * lockfile inherits the access rights that the bucket gives.
    *
    * @default 0o600
    */

@@ -30,34 +30,28 @@ Napi::Object FinishAttempt(Napi::Env env, AttemptResult* result) {
 
 class AttemptJob : public Job {
  public:
-  AttemptJob(BucketSpec spec, std::shared_ptr<PoolAttempts> attempts)
-      : spec_(std::move(spec)), attempts_(std::move(attempts)) {}
+  AttemptJob(BucketSpec spec, AttemptId id, std::shared_ptr<PoolAttempt> attempt)
+      : spec_(std::move(spec)), id_(id), attempt_(std::move(attempt)) {}
 
   void Run() override {
-    if (!attempts_->Begin()) return;
+    if (!attempt_->Begin()) return;
     AttemptMemory memory;
     result_ = AttemptAcquire(spec_, &memory);
-    attempts_->Done(result_.held);
+    attempt_->Done(std::move(result_.held));
   }
 
   Napi::Value Finish(Napi::Env env) override {
-    // Not ours to give any more: then the environment is ending, and nobody reads the answer.
-    if (result_.held != nullptr && !attempts_->Take(result_.held)) return env.Undefined();
+    if (!Environment::Of(env).ForgetAttempt(id_)) return env.Undefined();
+    result_.held = attempt_->Take();
     return FinishAttempt(env, &result_);
   }
 
  private:
   const BucketSpec spec_;
-  const std::shared_ptr<PoolAttempts> attempts_;
+  const AttemptId id_;
+  const std::shared_ptr<PoolAttempt> attempt_;
   AttemptResult result_;
 };
-
-// Releases; then whoever waits in this process may try at once.
-HoldResult Release(HeldLockfile* held) {
-  const HoldResult result = held->Release();
-  if (IsOver(result)) WaitQueue::OfProcess().Poke(held->directory_path());
-  return result;
-}
 
 Napi::Value FinishRelease(Napi::Env env, double hold, const HeldLockfile& held,
                           const HoldResult& result) {
@@ -77,7 +71,7 @@ class ReleaseJob : public Job {
   ReleaseJob(double hold, std::shared_ptr<HeldLockfile> held)
       : hold_(hold), held_(std::move(held)) {}
 
-  void Run() override { result_ = Release(held_.get()); }
+  void Run() override { result_ = ReleaseAndPoke(held_.get()); }
   Napi::Value Finish(Napi::Env env) override { return FinishRelease(env, hold_, *held_, result_); }
 
  private:
@@ -167,9 +161,16 @@ std::shared_ptr<HeldLockfile> HoldAt(const Napi::CallbackInfo& info, std::size_t
 }
 
 Napi::Value BucketAttempt(const Napi::CallbackInfo& info) {
-  return Job::Start(info.Env(),
-                    std::make_unique<AttemptJob>(ToBucketSpec(info[0]),
-                                                 Environment::Of(info.Env()).pool_attempts()));
+  const auto [id, attempt] = Environment::Of(info.Env()).AddAttempt();
+  Napi::Object pending = Napi::Object::New(info.Env());
+  pending.Set("request", Napi::Number::New(info.Env(), static_cast<double>(id)));
+  pending.Set("settled", Job::Start(info.Env(), std::make_unique<AttemptJob>(ToBucketSpec(info[0]),
+                                                                             id, attempt)));
+  return pending;
+}
+
+void CancelAttempt(const Napi::CallbackInfo& info) {
+  Environment::Of(info.Env()).CancelAttempt(static_cast<AttemptId>(NumberAt(info, 0)));
 }
 
 Napi::Value BucketAttemptSync(const Napi::CallbackInfo& info) {
@@ -189,14 +190,14 @@ Environment::Finish FinishBucketWait(std::shared_ptr<BucketContender> contender)
 
 Napi::Value BucketWait(const Napi::CallbackInfo& info) {
   const BucketSpec spec = ToBucketSpec(info[0]);
-  auto contender = std::make_shared<BucketContender>(spec);
+  auto contender = std::make_shared<BucketContender>(spec, BooleanAt(info, 1));
   return Environment::Of(info.Env())
       .Wait(info.Env(), spec.directory, contender, FinishBucketWait(contender));
 }
 
 Napi::Value BucketWaitSync(const Napi::CallbackInfo& info) {
   const BucketSpec spec = ToBucketSpec(info[0]);
-  auto contender = std::make_shared<BucketContender>(spec);
+  auto contender = std::make_shared<BucketContender>(spec, BooleanAt(info, 1));
   return Environment::Of(info.Env())
       .WaitSync(info.Env(), spec.directory, contender, FinishBucketWait(contender));
 }
@@ -223,7 +224,7 @@ Napi::Value ReleaseAsync(const Napi::CallbackInfo& info) {
 Napi::Value ReleaseSync(const Napi::CallbackInfo& info) {
   const std::shared_ptr<HeldLockfile> held = HoldAt(info, 0);
   if (held == nullptr) return Gone(info.Env());
-  return FinishRelease(info.Env(), NumberAt(info, 0), *held, Release(held.get()));
+  return FinishRelease(info.Env(), NumberAt(info, 0), *held, ReleaseAndPoke(held.get()));
 }
 
 // A hold that is gone is not ours any more.
@@ -310,6 +311,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   add("removePath", RemovePathAsync);
   add("removePathSync", RemovePathSync);
   add("probeProcess", Probe);
+  exports.Set("cancelAttempt", Napi::Function::New(env, CancelAttempt, "cancelAttempt"));
   exports.Set("releaseAll", Napi::Function::New(env, ReleaseAll, "releaseAll"));
   return exports;
 }

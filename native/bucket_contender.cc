@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "platform/process.h"
+#include "wait_queue.h"
 
 namespace bucketlock {
 namespace {
@@ -24,11 +25,9 @@ unsigned Seed() {
 
 }  // namespace
 
-BucketContender::BucketContender(BucketSpec spec)
+BucketContender::BucketContender(BucketSpec spec, bool attempted)
     : spec_(std::move(spec)), pause_(kFirstPause), jitter_(Seed()) {
-  // Whoever waits has found the bucket there before.
-  memory_.seen_directory = true;
-  last_busy_.kind = ResultKind::kBusy;
+  memory_.seen_directory = attempted;
 }
 
 Contender::Outcome BucketContender::Attempt() {
@@ -63,6 +62,12 @@ void BucketContender::Block(Interruption* interruption) {
   std::uniform_int_distribution<int> spread((longest + 1) / 2, longest);
   interruption->SleepFor(std::chrono::milliseconds(spread(jitter_)));
   pause_ = std::min(kLongestPause, pause_ + pause_ / 2);
+}
+
+HoldResult ReleaseAndPoke(HeldLockfile* held) {
+  const HoldResult result = held->Release();
+  if (IsOver(result)) WaitQueue::OfProcess().Poke(held->directory_path());
+  return result;
 }
 
 }  // namespace bucketlock

@@ -15,7 +15,8 @@ namespace bucketlock {
 
 class BucketContender : public Contender {
  public:
-  explicit BucketContender(BucketSpec spec);
+  // `attempted`: an attempt has been made before, so the bucket was there and is not made again.
+  BucketContender(BucketSpec spec, bool attempted);
 
   Outcome Attempt() override;
   void Block(Interruption* interruption) override;
@@ -36,6 +37,9 @@ class BucketContender : public Contender {
   std::chrono::milliseconds pause_;
   std::minstd_rand jitter_;
 };
+
+// Releases; then whoever stands in line for this bucket in this process may try at once.
+HoldResult ReleaseAndPoke(HeldLockfile* held);
 
 }  // namespace bucketlock
 

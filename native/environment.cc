@@ -1,16 +1,25 @@
 #include "environment.h"
 
 #include <algorithm>
+#include <iterator>
 #include <mutex>
 #include <utility>
 
+#include "bucket_contender.h"
 #include "marshal.h"
+#include "platform/thread.h"
 
 namespace bucketlock {
 namespace {
 
 // What an ending environment may spend on giving back its locks, all together.
 constexpr std::chrono::milliseconds kCleanUpBudget(1000);
+
+void ReleaseOnThread(void* raw_held) {
+  const std::unique_ptr<std::shared_ptr<HeldLockfile>> held(
+      static_cast<std::shared_ptr<HeldLockfile>*>(raw_held));
+  static_cast<void>(ReleaseAndPoke(held->get()));
+}
 
 std::chrono::milliseconds Remaining(std::chrono::steady_clock::time_point end) {
   const auto left =
@@ -102,16 +111,40 @@ void Environment::ReleaseAll(std::chrono::milliseconds budget) {
     HoldLoop(false);
   }
   const auto end = std::chrono::steady_clock::now() + budget;
-  pool_attempts_->Close(Remaining(end));
+  for (const auto& [id, attempt] : attempts_) {
+    const std::shared_ptr<HeldLockfile> won = attempt->Abandon();
+    if (won != nullptr) static_cast<void>(ReleaseAndPoke(won.get()));
+  }
+  for (const auto& [id, attempt] : attempts_) attempt->Await(Remaining(end));
+  attempts_.clear();
   WaitQueue::OfProcess().AwaitAttempts(*party_, Remaining(end));
   for (auto at = holds_.begin(); at != holds_.end();) {
     if (std::chrono::steady_clock::now() >= end) return;
-    if (!IsOver(at->second->Release())) {
-      ++at;
-    } else {
-      WaitQueue::OfProcess().Poke(at->second->directory_path());
-      at = holds_.erase(at);
-    }
+    at = IsOver(ReleaseAndPoke(at->second.get())) ? holds_.erase(at) : std::next(at);
+  }
+}
+
+std::pair<AttemptId, std::shared_ptr<PoolAttempt>> Environment::AddAttempt() {
+  auto attempt = std::make_shared<PoolAttempt>();
+  attempts_.emplace(++last_attempt_, attempt);
+  return {last_attempt_, std::move(attempt)};
+}
+
+bool Environment::ForgetAttempt(AttemptId id) { return attempts_.erase(id) != 0; }
+
+void Environment::CancelAttempt(AttemptId id) {
+  const auto found = attempts_.find(id);
+  if (found == attempts_.end()) return;
+  const std::shared_ptr<PoolAttempt> attempt = std::move(found->second);
+  attempts_.erase(found);
+  std::shared_ptr<HeldLockfile> won = attempt->Abandon();
+  if (won == nullptr) return;
+  // Not here, since it is I/O, and not on the pool, which may be the very reason for giving up.
+  auto argument = std::make_unique<std::shared_ptr<HeldLockfile>>(std::move(won));
+  if (StartThread(&ReleaseOnThread, argument.get()).ok()) {
+    static_cast<void>(argument.release());  // ReleaseOnThread owns it now.
+  } else {
+    static_cast<void>(ReleaseAndPoke(argument->get()));
   }
 }
 
@@ -161,10 +194,17 @@ Napi::Value Environment::WaitSlice(Napi::Env env, RequestId request,
 Napi::Value Environment::CancelWait(Napi::Env env, RequestId request) {
   const auto found = pending_.find(request);
   if (found == pending_.end()) return env.Undefined();
-  const Pending pending = std::move(found->second);
-  pending_.erase(found);
-  if (pending.settled.has_value()) HoldLoop(false);
+  const Pending pending = Withdraw(found);
+  // A promise that is never settled would be kept for ever.
+  if (pending.settled.has_value()) pending.settled->Resolve(env.Undefined());
   return pending.finish(env, WaitQueue::OfProcess().Leave(request));
+}
+
+Environment::Pending Environment::Withdraw(PendingMap::iterator at) {
+  Pending pending = std::move(at->second);
+  pending_.erase(at);
+  if (pending.settled.has_value()) HoldLoop(false);
+  return pending;
 }
 
 void Environment::OnSettled(napi_env raw_env, napi_value, void* raw_environment,
@@ -176,10 +216,9 @@ void Environment::OnSettled(napi_env raw_env, napi_value, void* raw_environment,
   const auto found = self->pending_.find(request);
   // Given up in the meantime.
   if (found == self->pending_.end()) return;
-  const std::optional<Napi::Promise::Deferred> settled = found->second.settled;
-  const Napi::Env env(raw_env);
-  const Napi::Value outcome = self->CancelWait(env, request);
-  if (settled.has_value()) settled->Resolve(outcome);
+  const Pending pending = self->Withdraw(found);
+  const Napi::Object outcome = pending.finish(raw_env, WaitQueue::OfProcess().Leave(request));
+  if (pending.settled.has_value()) pending.settled->Resolve(outcome);
 }
 
 void Environment::HoldLoop(bool alive) {

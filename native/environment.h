@@ -13,15 +13,18 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "contender.h"
 #include "held_lockfile.h"
-#include "pool_attempts.h"
+#include "pool_attempt.h"
 #include "wait_queue.h"
 
 namespace bucketlock {
 
 class EnvironmentParty;
+
+using AttemptId = std::uint64_t;
 
 // Lives as the environment's instance data. All calls are made on the environment's thread.
 class Environment {
@@ -39,12 +42,17 @@ class Environment {
   double AddHold(std::shared_ptr<HeldLockfile> held);
   // Null: there is no such hold any more.
   std::shared_ptr<HeldLockfile> FindHold(double hold) const;
-  // Attempts on the pool; they may outlive the environment.
-  const std::shared_ptr<PoolAttempts>& pool_attempts() const { return pool_attempts_; }
   // Forgets a hold that is released or lost.
   void DropHold(double hold);
   // For the end: drops all that is pending and releases what it can until the budget is spent.
   void ReleaseAll(std::chrono::milliseconds budget);
+
+  // An attempt that is about to be queued on the pool.
+  std::pair<AttemptId, std::shared_ptr<PoolAttempt>> AddAttempt();
+  // For an attempt that is back from the pool. False: it has been cancelled meanwhile.
+  bool ForgetAttempt(AttemptId id);
+  // What it has won or still wins is released by the addon.
+  void CancelAttempt(AttemptId id);
 
   // What a wait comes to: of a settled contender its result, of another why it was busy last.
   using Finish = std::function<Napi::Object(Napi::Env env, bool settled)>;
@@ -65,11 +73,15 @@ class Environment {
     std::optional<Napi::Promise::Deferred> settled;
   };
 
+  using PendingMap = std::unordered_map<RequestId, Pending>;
+
   static void OnCleanUp(void* environment);
   static void OnSettled(napi_env env, napi_value callback, void* environment, void* request);
 
   Status Enqueue(const std::string& line, std::shared_ptr<Contender> contender, Finish finish,
                  WaitMode mode, RequestId* request);
+  // Takes it out of what is pending; it may still be in line.
+  Pending Withdraw(PendingMap::iterator at);
   // A pending asynchronous wait keeps the event loop alive, as a pending read would.
   void HoldLoop(bool alive);
   void Close();
@@ -77,10 +89,11 @@ class Environment {
   const napi_env env_;
   napi_threadsafe_function settle_ = nullptr;
   std::shared_ptr<EnvironmentParty> party_;
-  const std::shared_ptr<PoolAttempts> pool_attempts_ = std::make_shared<PoolAttempts>();
+  std::unordered_map<AttemptId, std::shared_ptr<PoolAttempt>> attempts_;
+  AttemptId last_attempt_ = 0;
   std::unordered_map<std::uint64_t, std::shared_ptr<HeldLockfile>> holds_;
   std::uint64_t last_hold_ = 0;
-  std::unordered_map<RequestId, Pending> pending_;
+  PendingMap pending_;
   int async_waits_ = 0;
   bool closed_ = false;
 };

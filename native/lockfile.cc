@@ -15,6 +15,9 @@ namespace {
 // process made progress.
 constexpr int kMaxRounds = 64;
 
+// How often a missing bucket is made, should somebody remove it again at once.
+constexpr int kMaxMakings = 2;
+
 // A peer holds the guard of a dead lockfile only to remove it, or to look at it: for microseconds,
 // unless it is preempted. Longer than this, and it is reported as held.
 constexpr int kMaxBriefRetries = 40;
@@ -84,7 +87,7 @@ class Attempt {
         case DirectoryOutcome::kMissing:
           break;
       }
-      if (memory_->seen_directory || tries > 0) {
+      if (memory_->seen_directory || tries > kMaxMakings) {
         *result = Invalid(InvalidReason::kDirectoryDisappeared);
         return false;
       }
@@ -92,7 +95,13 @@ class Attempt {
         *result = Invalid(InvalidReason::kDirectoryMissing);
         return false;
       }
-      status = MakeDirectory(spec_.directory);
+      bool made = false;
+      status = MakeDirectory(spec_.directory, &made);
+      if (status.ok() && !made && tries > 0) {
+        // There is something of that name, and yet no directory: a link that leads nowhere.
+        *result = Invalid(InvalidReason::kNotDirectory);
+        return false;
+      }
       if (!status.ok()) {
         *result = Failed(status, spec_.directory);
         return false;
@@ -149,11 +158,15 @@ class Attempt {
 
   // The guard is somebody's.
   bool MeetGuard(const Handle& file, AttemptResult* result) {
-    const LockfileView view = ViewLockfile(file, /*guard_held=*/true, spec_.trusted);
+    // A guard that can be shared is shared already: by somebody who looks, and holds nothing.
+    Status status;
+    const bool looked_at = TryLock(file, LockMode::kShared, &status) == LockOutcome::kAcquired;
+    const LockfileView view = ViewLockfile(file, /*guard_held=*/!looked_at, spec_.trusted);
+    if (looked_at) Unlock(file);
     if (view.vanished) return false;
     last_ = view.report;
-    // Provably not its recorded owner's: then it is a peer's who is about to remove it, or looks.
-    if (!view.owner_may_live && brief_retries_ < kMaxBriefRetries) {
+    // Provably not its recorded owner's: then it is a peer's who is about to remove it.
+    if ((looked_at || !view.owner_may_live) && brief_retries_ < kMaxBriefRetries) {
       ++brief_retries_;
       std::this_thread::sleep_for(kBriefRetry);
       return false;

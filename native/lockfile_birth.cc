@@ -139,6 +139,20 @@ bool CreateWithoutName(const Handle& directory, const BucketSpec& spec, NewLockf
   return true;
 }
 
+// Whether the guard of the file that we have open is on what its name stands for. A FUSE file
+// system may show a linked name as another file, with a lock of its own: then a guard guards
+// nothing.
+bool IsGuardSeen(const Handle& directory, const Handle& file) {
+  std::string file_system;
+  if (FileSystemOf(file, &file_system).ok() && IsAllowListed(file_system)) return true;
+  Handle named;
+  Status status;
+  if (OpenExisting(directory, kLockfileName, &named, &status) != OpenOutcome::kOpened) return true;
+  if (TryLock(named, LockMode::kShared, &status) != LockOutcome::kAcquired) return true;
+  Unlock(named);
+  return false;
+}
+
 CreateOutcome CreateWithName(const Handle& directory, const BucketSpec& spec, NewLockfile* made) {
   PrivateFile file;
   made->status = CreateNamed(directory, PrivateName(made->token), spec.mode, &file);
@@ -150,6 +164,14 @@ CreateOutcome CreateWithName(const Handle& directory, const BucketSpec& spec, Ne
     const PublishOutcome published = Publish(directory, file, kLockfileName, &status);
     outcome = FromPublish(published);
     made->status = status;
+  }
+  if (outcome == CreateOutcome::kPublished && spec.trusted &&
+      !IsGuardSeen(directory, file.handle)) {
+    static_cast<void>(RemoveName(directory, kLockfileName, file.handle, &made->status));
+    made->status = LocksUnsupported();
+    const Status ignored = FileSystemOf(file.handle, &made->file_system);
+    static_cast<void>(ignored);
+    return CreateOutcome::kFailed;
   }
   if (outcome == CreateOutcome::kPublished) {
     made->file = std::move(file.handle);

@@ -87,8 +87,18 @@ bool RemoveNamed(const Handle& directory, const Handle& file, const LockReport& 
 // the name stands for is taken aside first, and compared where nobody else knows it.
 bool RemoveForeign(const Handle& directory, const Handle& file, const std::string& path,
                    Look* look) {
+  Status status;
+  switch (SameFile(directory, kLockfileName, file, &status)) {
+    case SameOutcome::kSame:
+      break;
+    case SameOutcome::kDifferent:
+      return true;
+    case SameOutcome::kFailed:
+      Fail(status, path, look);
+      return false;
+  }
   PrivateFile aside;
-  Status status = MakeToken(&aside.name);
+  status = MakeToken(&aside.name);
   if (status.ok()) {
     aside.name = PrivateName(aside.name);
     status = RenameName(directory, kLockfileName, aside.name);

@@ -15,7 +15,7 @@
       "native/lockfile_view.cc",
       "native/marshal.cc",
       "native/owner_record.cc",
-      "native/pool_attempts.cc",
+      "native/pool_attempt.cc",
       "native/wait_queue.cc"
     ],
     "sources_posix": [
@@ -55,7 +55,7 @@
       "NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS"
     ],
     "defines_win32": [
-      "_WIN32_WINNT=0x0A00",
+      "_WIN32_WINNT=0x0a00",
       "NOMINMAX",
       "UNICODE",
       "WIN32_LEAN_AND_MEAN"

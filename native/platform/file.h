@@ -39,8 +39,9 @@ enum class DirectoryOutcome { kOpened, kMissing, kNotDirectory, kFailed };
 
 DirectoryOutcome OpenDirectory(const std::string& path, Handle* directory, Status* status);
 
-// Makes the directory itself, not its parents. One that is there already is success.
-Status MakeDirectory(const std::string& path);
+// Makes the directory itself, not its parents. Something of that name that is there already is
+// success, with `made` false.
+Status MakeDirectory(const std::string& path, bool* made);
 
 enum class OpenOutcome {
   kOpened,

@@ -25,6 +25,9 @@ enum class LockOutcome {
 // One attempt; never waits.
 LockOutcome TryLock(const Handle& file, LockMode mode, Status* status);
 
+// What is said of a file system whose locks turn out to exclude nobody.
+Status LocksUnsupported();
+
 // Unlocks now. Closing alone would not be enough: a child between fork and exec shares the open
 // file and would keep the lock until its exec.
 void Unlock(const Handle& file);

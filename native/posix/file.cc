@@ -40,28 +40,30 @@ Status SetMode(const Handle& file, unsigned mode) {
   return Status::Ok();
 }
 
-Status MakeDirectory(const std::string& path) {
+Status MakeDirectory(const std::string& path, bool* made) {
   // 0777 less the umask: the mode Node's own mkdir gives.
-  if (Resume([&] { return ::mkdir(path.c_str(), 0777); }) == 0 || errno == EEXIST) {
-    return Status::Ok();
-  }
-  return Status::System(errno, "mkdir");
+  *made = Resume([&] { return ::mkdir(path.c_str(), 0777); }) == 0;
+  return *made || errno == EEXIST ? Status::Ok() : Status::System(errno, "mkdir");
 }
 
 OpenOutcome OpenExisting(const Handle& directory, const std::string& name, Handle* file,
                          Status* status) {
   const int parent = Descriptor(directory);
   // O_NONBLOCK: a FIFO in the lockfile's place must not hang us.
-  const int descriptor = Resume([&] {
-    return ::openat(parent, name.c_str(),
-                    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-  });
+  constexpr int kFlags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+  // For writing too, though nothing is written: NFS locks exclusively only what is open for it.
+  int descriptor = Resume([&] { return ::openat(parent, name.c_str(), O_RDWR | kFlags); });
+  if (descriptor < 0 && (errno == EACCES || errno == EPERM || errno == EROFS)) {
+    descriptor = Resume([&] { return ::openat(parent, name.c_str(), O_RDONLY | kFlags); });
+  }
   if (descriptor < 0) {
     const int error = errno;
     *status = Status::System(error, "open");
     if (error == ENOENT) return OpenOutcome::kAbsent;
     // ELOOP: a symbolic link. ENXIO, EOPNOTSUPP: a socket, or a device without driver.
-    if (error == ELOOP || error == ENXIO || error == EOPNOTSUPP) return OpenOutcome::kNotRegular;
+    if (error == ELOOP || error == ENXIO || error == EOPNOTSUPP || error == EISDIR) {
+      return OpenOutcome::kNotRegular;
+    }
     if (error == EACCES || error == EPERM) {
       // Denied by the file, or by the directory above it? The latter is nobody's lock.
       struct stat info;

@@ -84,10 +84,9 @@ DirectoryOutcome OpenDirectory(const std::string& path, Handle* directory, Statu
   return DirectoryOutcome::kOpened;
 }
 
-Status MakeDirectory(const std::string& path) {
-  if (::CreateDirectoryW(ToLongPath(path).c_str(), /*lpSecurityAttributes=*/nullptr)) {
-    return Status::Ok();
-  }
+Status MakeDirectory(const std::string& path, bool* made) {
+  *made = ::CreateDirectoryW(ToLongPath(path).c_str(), /*lpSecurityAttributes=*/nullptr) != 0;
+  if (*made) return Status::Ok();
   const int error = LastError();
   return error == ERROR_ALREADY_EXISTS ? Status::Ok() : Status::System(error, "mkdir");
 }

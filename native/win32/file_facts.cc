@@ -34,10 +34,12 @@ bool IsRemote(const Handle& file) {
   }
   // Local file systems do not know the question. Some redirectors do not either, but all of them
   // lie below the one device.
+  // As opened: to spell out its long names one must be allowed to list the directories above.
+  constexpr DWORD kForm = VOLUME_NAME_NT | FILE_NAME_OPENED;
   const DWORD needed = ::GetFinalPathNameByHandleW(Raw(file), /*lpszFilePath=*/nullptr,
-                                                   /*cchFilePath=*/0, VOLUME_NAME_NT);
+                                                   /*cchFilePath=*/0, kForm);
   std::vector<wchar_t> path(needed);
-  const DWORD length = ::GetFinalPathNameByHandleW(Raw(file), path.data(), needed, VOLUME_NAME_NT);
+  const DWORD length = ::GetFinalPathNameByHandleW(Raw(file), path.data(), needed, kForm);
   if (length == 0 || length >= needed) return true;
   constexpr std::wstring_view kRedirectors = L"\\Device\\Mup\\";
   return std::wstring_view(path.data(), length).substr(0, kRedirectors.size()) == kRedirectors;

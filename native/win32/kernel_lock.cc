@@ -37,6 +37,8 @@ LockOutcome TryLock(const Handle& file, LockMode mode, Status* status) {
   return LockOutcome::kFailed;
 }
 
+Status LocksUnsupported() { return Status::Unsupported(ERROR_NOT_SUPPORTED, "LockFileEx"); }
+
 void Unlock(const Handle& file) {
   // Can fail only where there is nothing to unlock.
   OVERLAPPED at = GuardByte();
