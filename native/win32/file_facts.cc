@@ -33,8 +33,8 @@ bool IsRemote(const Handle& file) {
     return true;
   }
   // Local file systems do not know the question. Some redirectors do not either, but all of them
-  // lie below the one device.
-  // As opened: to spell out its long names one must be allowed to list the directories above.
+  // lie below the one device. As opened: to spell out its long names one must be allowed to list
+  // the directories above.
   constexpr DWORD kForm = VOLUME_NAME_NT | FILE_NAME_OPENED;
   const DWORD needed = ::GetFinalPathNameByHandleW(Raw(file), /*lpszFilePath=*/nullptr,
                                                    /*cchFilePath=*/0, kForm);
