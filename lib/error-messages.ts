@@ -2,15 +2,21 @@ import type { BucketInvalidReason, LockLostReason } from './errors.js';
 import type { LockReport } from './lock.js';
 import { describeHolder, waysOut } from './lock-report.js';
 
-/** The sentences of a busy error: who holds it, how long was waited, what can be done. */
+/**
+ * The sentences of a busy error: who holds it, how long was waited, what can be done. Where waiting
+ * may be of no use, what is of use comes first.
+ */
 export function busyMessage(lock: string, report: LockReport, waitedMs: number): string {
   const state =
     report.state === 'held'
       ? `is ${describeHolder(report)}.`
       : // Free or left behind by the dead when last looked at, yet somebody else was faster.
         'was not to be had in time.';
-  const hint = waitedMs === 0 ? 'Pass waitMs to wait.' : `Gave up after ${waitedMs} ms.`;
-  return [`${lock} ${state}`, hint, waysOut(report)].filter(Boolean).join(' ');
+  const sentences =
+    waitedMs === 0
+      ? [waysOut(report), 'Pass waitMs to wait.']
+      : [`Gave up after ${waitedMs} ms.`, waysOut(report)];
+  return [`${lock} ${state}`, ...sentences].filter(Boolean).join(' ');
 }
 
 export function invalidBucketMessage(path: string, reason: BucketInvalidReason): string {

@@ -26,7 +26,7 @@ export function waysOut(report: LockReport): string {
   const { evidence, token } = report;
   if (report.state !== 'held') return '';
   if (evidence === 'unknown' && token === undefined) {
-    return 'Make sure that this user may read its lockfile.';
+    return 'Make sure that this user may read its .lock: the mode option of its holder sets the permissions.';
   }
   if (evidence !== 'foreign' && evidence !== 'process-alive' && evidence !== 'unknown') return '';
   const breaking =

@@ -1,4 +1,4 @@
-import { invalidType, invalidValue, outOfRange } from './argument-errors.js';
+import { invalidType, invalidValue, outOfRange, showMode } from './argument-errors.js';
 import type { AcquireOptions, LockReport } from './lock.js';
 
 /**
@@ -270,7 +270,7 @@ function checkMode(value: unknown, name: string): number {
   const expected = 'file permissions from 0o600 to 0o777 with the bits of 0o600';
   if (typeof value !== 'number') throw invalidType(name, expected, value);
   if (!Number.isInteger(value) || value < 0 || value > 0o777 || (value & 0o600) !== 0o600) {
-    throw outOfRange(name, expected, value);
+    throw outOfRange(name, expected, value, showMode);
   }
   return value;
 }

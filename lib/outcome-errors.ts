@@ -20,11 +20,18 @@ export function errorOf(
   return new LockError(message + hint, { code, errno, syscall, path });
 }
 
+/** What file systems answer that is not in Node's table, which has only what libuv itself meets. */
+const WORDS: Readonly<Record<string, string>> = {
+  EDQUOT: 'disk quota exceeded',
+  ENOLCK: 'no locks available',
+  ESTALE: 'stale file handle',
+};
+
 /** A negative system error number in Node's words. */
 export function explainErrno(errno: number): { readonly code: string; readonly words: string } {
   const known = getSystemErrorMap().get(errno);
   if (known !== undefined) return { code: known[0], words: known[1] };
-  // Node's table has only what libuv itself meets, and no ENOLCK.
   const named = Object.entries(constants.errno).find(([, number]) => number === -errno);
-  return { code: named?.[0] ?? 'UNKNOWN', words: `system error ${-errno}` };
+  const code = named?.[0] ?? 'UNKNOWN';
+  return { code, words: WORDS[code] ?? `unknown system error ${errno}` };
 }

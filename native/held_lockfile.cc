@@ -70,7 +70,7 @@ HoldResult HeldLockfile::Release() {
   HoldResult result = Check();
   if (result.outcome == HoldOutcome::kOurs) {
     // Between the comparison and here the name cannot change hands: who would take it needs our
-    // guard.
+    // guard. (Where guards exclude nobody, a breaker can; that is documented.)
     Status status;
     switch (RemoveName(directory_, kLockfileName, file_, &status)) {
       case RemoveOutcome::kRemoved:

@@ -251,6 +251,19 @@ test('NODE_DEBUG=bucketlock prints each message on a line of stderr', async () =
   expect(lines[1]).toContain('caf\\u009b2J');
 });
 
+test('NODE_DEBUG=bucketlock shows an endless wait as one', () => {
+  const { stderr } = run(
+    temp.directory(),
+    `
+    const lock = new BucketLock(bucket);
+    const first = await lock.acquire();
+    const second = lock.acquire({ waitMs: Infinity, onWait: () => void first.release() });
+    await (await second).release();`,
+    { NODE_DEBUG: 'bucketlock' },
+  );
+  expect(stderr).toContain('"waitMs":"Infinity"');
+});
+
 test('nothing is printed otherwise', () => {
   const { stdout, stderr } = run(temp.directory(), useALock, { NODE_DEBUG: '' });
   expect(stdout + stderr).toBe('');

@@ -161,9 +161,16 @@ describe('messages', () => {
     );
   });
 
-  test('a lock that was free at the last look changed hands', () => {
+  test('where waiting may be of no use, the way out comes before it', () => {
+    expect(busy({ evidence: 'process-alive' }).message).toBe(
+      `${held}: its record is a PID only, and that process is alive. ` +
+        'If that holder is known to be gone, breakLock(bucket, { token: report.token }) removes its record. Pass waitMs to wait.',
+    );
+  });
+
+  test('a lock that was free at the last look was not to be had in time', () => {
     expect(busy({ state: 'stale' }, 250).message).toBe(
-      "The bucket lock on '/srv/orders' changed hands at every attempt. Gave up after 250 ms.",
+      "The bucket lock on '/srv/orders' was not to be had in time. Gave up after 250 ms.",
     );
   });
 

@@ -77,7 +77,7 @@ describe('waysOut', () => {
 
   test('a record that cannot be read leaves its permissions', () => {
     expect(waysOut({ state: 'held', evidence: 'unknown' })).toBe(
-      'Make sure that this user may read its lockfile.',
+      'Make sure that this user may read its .lock: the mode option of its holder sets the permissions.',
     );
   });
 

@@ -119,10 +119,18 @@ describe('bucket lock options', () => {
     expect(readBucketLockOptions({ mode }).mode).toBe(mode);
   });
 
-  test.each([0, 0o400, 0o066, 0o1600, -1, 1.5, NaN])('mode %d is out of range', (mode) => {
+  test.each([
+    [0, '0o0'],
+    [0o400, '0o400'],
+    [0o066, '0o66'],
+    [0o1600, '0o1600'],
+    [-1, '-1'],
+    [1.5, '1.5'],
+    [NaN, 'NaN'],
+  ])('mode %d is out of range, and shown as %s', (mode, shown) => {
     expect(() => readBucketLockOptions({ mode })).toThrow(
       rangeError(
-        `expected options.mode to be file permissions from 0o600 to 0o777 with the bits of 0o600, got ${mode} (number)`,
+        `expected options.mode to be file permissions from 0o600 to 0o777 with the bits of 0o600, got ${shown} (number)`,
       ),
     );
   });

@@ -35,12 +35,16 @@ test('a directory that cannot be made for want of its parent says so', () => {
 
 test("an error number outside libuv's table gets its name from the system's", () => {
   const failure = { outcome: 'failed', errno: -ENOLCK, syscall: 'flock', path: '/a' } as const;
-  expect(errorOf(failure, '/a', 'acquire').code).toBe('ENOLCK');
+  const error = errorOf(failure, '/a', 'acquire');
+  expect(error.code).toBe('ENOLCK');
+  expect(error.message).toContain('ENOLCK: no locks available, flock');
 });
 
 test('an error number that has no name at all is still an error with its number', () => {
   const failure = { outcome: 'failed', errno: -99_999, syscall: 'open', path: '/a' } as const;
-  expect(errorOf(failure, '/a', 'verify')).toMatchObject({ code: 'UNKNOWN', errno: -99_999 });
+  const error = errorOf(failure, '/a', 'verify');
+  expect(error).toMatchObject({ code: 'UNKNOWN', errno: -99_999 });
+  expect(error.message).toContain('UNKNOWN: unknown system error -99999, open');
 });
 
 test('a file system without locks is unsupported and names its type', () => {
