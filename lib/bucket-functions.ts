@@ -169,16 +169,18 @@ export function inspectLockSync(bucket: string | URL, options?: InspectLockOptio
 
 /**
  * Removes the record that a report was about, for a holder which is known to be gone but cannot be
- * proven so from here. A lock whose holder is alive by its kernel lock is never broken.
+ * proven so from here. A kernel lock that is seen to be held is never broken; but where the evidence
+ * is `foreign` that of a living holder may not be seen. Make sure that it is gone first.
  *
- * Resolves `true` when that very record is gone, and `false` when another one is there or its
- * holder is alive.
+ * Resolves `true` when that very record is gone, removed by this call or before it, so of a free
+ * lock as well; and `false` when another one is there, or somebody has its kernel lock.
  *
  * @throws BucketValidationError, LockUnsupportedError, LockError as an acquire does.
  * @example
  * ```ts
  * const report = await inspectLock('/mnt/share/orders');
- * if (report.evidence === 'foreign' && report.token !== undefined) {
+ * // 'gone' is said of processes of this machine alone; of others, ask whoever runs them.
+ * if (report.process === 'gone' && report.token !== undefined) {
  *   await breakLock('/mnt/share/orders', { token: report.token });
  * }
  * ```
@@ -194,8 +196,8 @@ export async function breakLock(bucket: string | URL, options: BreakLockOptions)
  *
  * @example
  * ```ts
- * const { token } = inspectLockSync('/mnt/share/orders');
- * if (token !== undefined) breakLockSync('/mnt/share/orders', { token });
+ * const { process, token } = inspectLockSync('/mnt/share/orders');
+ * if (process === 'gone' && token !== undefined) breakLockSync('/mnt/share/orders', { token });
  * ```
  */
 export function breakLockSync(bucket: string | URL, options: BreakLockOptions): boolean {

@@ -27,8 +27,8 @@ import { attachReleaseError } from './release-error.js';
 
 /**
  * Excludes every process on the machine, and every thread in them, from one directory: the bucket.
- * The lock is a lockfile in it, which says who holds it; a holder that dies, however it dies, costs
- * nobody a wait. It is not re-entrant.
+ * The lock is a lockfile in it, which says who holds it. On a local file system a holder's death,
+ * however it dies, frees it at once. It is not re-entrant.
  *
  * @example
  * ```ts

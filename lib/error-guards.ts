@@ -66,7 +66,7 @@ export function isBucketValidationError(value: unknown): value is BucketValidati
  *
  * @example
  * ```ts
- * if (isLockReleaseBlockedError(error)) await held.release();
+ * if (isLockReleaseBlockedError(error)) console.error(`${error.path} is still locked`);
  * ```
  */
 export function isLockReleaseBlockedError(value: unknown): value is LockReleaseBlockedError {

@@ -61,7 +61,7 @@ export interface LockErrorDetails {
 }
 
 /**
- * Every failure of a lock that is no misuse of an argument. One that passes a system error on
+ * A failure of a lock that is no misuse of an argument. One that passes a system error on
  * keeps `code`, `errno` (negative), `syscall` and `path` as Node's own errors do.
  *
  * @example
@@ -184,7 +184,9 @@ export class BucketValidationError extends LockError {
  *
  * @example
  * ```ts
- * if (isLockReleaseBlockedError(error)) setTimeout(() => void held.release(), 60_000);
+ * if (isLockReleaseBlockedError(error)) {
+ *   setTimeout(() => held.release().catch(console.error), 60_000);
+ * }
  * ```
  */
 export class LockReleaseBlockedError extends LockError {
@@ -243,7 +245,8 @@ export class LockReentryError extends LockError {
 }
 
 /**
- * The file system has no kernel file locks, and no weaker lock is taken in silence.
+ * The file system has no kernel file locks, or none that exclude, and no weaker lock is taken in
+ * silence.
  *
  * @example
  * ```ts

@@ -15,14 +15,18 @@
  */
 export interface AcquireOptions {
   /**
-   * How long to wait, in milliseconds, counted from the call. `0`: one attempt. `Infinity`: until
-   * the lock is ours or `signal` aborts.
+   * How long to wait, in milliseconds, counted from the call. `Infinity`: until the lock is ours or
+   * `signal` aborts. `0`: one attempt; an asynchronous one takes as long as libuv's thread pool
+   * takes to come to it.
    *
    * @default 10_000
    */
   waitMs?: number | undefined;
 
-  /** Gives up at once, leaves every queue, and rejects with the signal's reason. */
+  /**
+   * Gives up at once, leaves every queue, and rejects with the signal's reason. To a synchronous
+   * acquire only an abort from before the call matters: later its own thread is blocked.
+   */
   signal?: AbortSignal | undefined;
 
   /**
@@ -119,7 +123,10 @@ export interface HeldLock extends AsyncDisposable {
   readonly token: string;
   /** Whether a release has succeeded or found the lock no longer ours. */
   readonly released: boolean;
-  /** Aborts with a `LockLostError` when the lock is found to be no longer ours. */
+  /**
+   * Aborts with a `LockLostError` when `verify`, a release or the end of a `with` finds the lock no
+   * longer ours. Nothing watches in between: who needs to know early calls `verify` now and then.
+   */
   readonly signal: AbortSignal;
 
   /**
@@ -186,7 +193,8 @@ export interface Lock {
 
   /**
    * One attempt: resolves `null` where `acquire` would have to wait. `waitMs` and `onWait` are
-   * without effect, here and in the defaults.
+   * without effect, here and in the defaults; the attempt takes as long as libuv's thread pool takes
+   * to come to it.
    */
   tryAcquire(options?: AcquireOptions): Promise<HeldLock | null>;
 
@@ -201,7 +209,10 @@ export interface Lock {
    */
   with<T>(body: (held: HeldLock) => T | Promise<T>, options?: AcquireOptions): Promise<T>;
 
-  /** Resolves what is known of the lock, without ever looking like a holder to others. */
+  /**
+   * Resolves what is known of the lock. To look at a lockfile that nobody holds takes its kernel
+   * lock, shared, for microseconds: a process that is stopped in them keeps acquires out.
+   */
   inspect(): Promise<LockReport>;
 }
 
@@ -220,7 +231,7 @@ export interface SyncLock extends Lock {
   with<T>(body: (held: SyncHeldLock) => T | Promise<T>, options?: AcquireOptions): Promise<T>;
 
   /**
-   * `acquire` on the calling thread. `signal` is looked at at least every 50 ms.
+   * `acquire` on the calling thread. A `signal` that aborts during the wait is without effect.
    *
    * @throws LockReentryError at once if this thread would have to wait for a lock that it holds or
    * has asked for itself.

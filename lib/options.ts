@@ -11,10 +11,11 @@ import type { AcquireOptions, LockReport } from './lock.js';
  */
 export interface BucketLockOptions extends AcquireOptions {
   /**
-   * Permissions of the lockfile, past the umask. Widen them for a bucket that several users share:
-   * who cannot read the lockfile cannot tell whether its holder is alive. The owner's read and
-   * write bits must be there. Windows has no such permissions: there it is without effect, and the
-   * lockfile inherits the access rights that the bucket gives.
+   * Permissions of the lockfile, past the umask; the bits of `0o600` must be among them. Widen them
+   * for a bucket that several users share: who cannot read the lockfile cannot tell whether its
+   * holder is alive. But give them to none that you do not trust: who can read it can lock it. The
+   * bucket must be writable to all of them, and not sticky. Windows has no such permissions: there
+   * it is without effect, and the lockfile inherits the access rights that the bucket gives.
    *
    * @default 0o600
    */
@@ -31,6 +32,12 @@ export interface BucketLockOptions extends AcquireOptions {
    * What the lockfile says: `full` the PID on the first line and everything else on a second one,
    * `pid` the PID alone, for programs that expect just that. Both are understood when read.
    *
+   * For those programs nothing is to stay behind. So, while a lock with `pid` is held, the main
+   * thread listens to `SIGINT`, `SIGTERM` and `SIGHUP`: they release, and then kill as ever, unless
+   * the program listens itself. A listener runs when the event loop turns: a busy program dies at
+   * the end of what it is at, and one that comes to its end first exits as if there had been no
+   * signal.
+   *
    * @default 'full'
    */
   recordFormat?: 'full' | 'pid' | undefined;
@@ -44,8 +51,10 @@ export interface BucketLockOptions extends AcquireOptions {
   releaseRetryMs?: number | undefined;
 
   /**
-   * Says that every holder reaches the bucket through the same kernel and the same mount, on a file
-   * system for which this package would not presume so. If it is not so, there can be two holders.
+   * Says of a file system for which this package would not presume it that its kernel locks can be
+   * relied on: that every holder reaches the bucket through the same kernel and the same mount, and
+   * that locks are kept there. If it is not so, there can be two holders. An acquire that finds out
+   * (on some FUSE file systems a linked name has a lock of its own) is a `LockUnsupportedError`.
    *
    * @default false
    */
