@@ -45,7 +45,7 @@ export interface LockDiagnostics {
   };
   /**
    * An acquire removed what a dead holder had left, whether it got the lock then or not. Of several
-   * that one acquire removed, the last.
+   * that one acquire removed, the last. Not published by an attempt that was given up meanwhile.
    */
   'bucketlock:reclaim': {
     readonly kind: 'bucket';

@@ -143,18 +143,6 @@ test.for(faces)('%s publishes a holder that died while it waited', async (acquir
   await held.release();
 });
 
-test('a reclaim is published by who removed the lockfile, though the attempt came to nothing', async () => {
-  const bucket = temp.directory();
-  const dead = await leaveDeadRecord(driver, bucket);
-  const aborted = new AbortController();
-  const attempt = new BucketLock(bucket).acquire({ signal: aborted.signal });
-  aborted.abort();
-  await expect(attempt).rejects.toMatchObject({ name: 'AbortError' });
-  await expect
-    .poll(() => published.map(([channel, message]) => [channel, message['holder']]))
-    .toEqual([['bucketlock:reclaim', expect.objectContaining({ token: dead.token })]]);
-});
-
 test('a fresh lock reclaims nothing', async () => {
   const bucket = temp.directory();
   await (await new BucketLock(bucket).acquire()).release();

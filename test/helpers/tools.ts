@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 import type { TestContext } from 'vitest';
 
-import { mountBindfs, mountOverlay, unmountAll } from './mounts.js';
+import { mountBindfs, mountOverlay, mountTmpfs, unmountAll } from './mounts.js';
 import { packageRoot } from './program.js';
 
 /** The Windows builds of Node.js that the tests use. */
@@ -78,6 +78,7 @@ const probes = {
   'pid-namespace': () => runs('unshare', '--pid', '--fork', '--mount-proc', 'true'),
   root: () => process.getuid?.() === 0,
   script: () => runs('script', '--version'),
+  tmpfs: () => mounts(mountTmpfs),
   strace: () => runs('strace', '-o', '/dev/null', 'true'),
   'windows-node': () => WINDOWS_NODE_VERSIONS.every((version) => existsSync(windowsNode(version))),
   wine: () => runs('wine', '--version'),
