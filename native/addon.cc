@@ -291,6 +291,10 @@ Napi::Value Probe(const Napi::CallbackInfo& info) {
 
 Napi::Object Init(Napi::Env env, Napi::Object exports) {
   env.SetInstanceData(new Environment(env));
+  if (!Environment::Of(env).usable()) {
+    Napi::Error::New(env, "Node.js made no thread-safe function").ThrowAsJavaScriptException();
+    return exports;
+  }
   const auto add = [&](const char* name, Napi::Value (*call)(const Napi::CallbackInfo&)) {
     exports.Set(name, Napi::Function::New(env, call, name));
   };

@@ -37,6 +37,9 @@ class Environment {
 
   static Environment& Of(Napi::Env env);
 
+  // False: Node.js made no thread-safe function, and no wait could ever be told.
+  bool usable() const { return settle_ != nullptr; }
+
   // Keeps the lock under a number that JavaScript can name. Once the environment closes, the lock
   // is released instead, and the answer is 0.
   double AddHold(std::shared_ptr<HeldLockfile> held);

@@ -1,9 +1,8 @@
 #include "lockfile.h"
 
-#include <thread>
 #include <utility>
-#include <vector>
 
+#include "brief_retries.h"
 #include "lockfile_birth.h"
 #include "lockfile_view.h"
 #include "platform/kernel_lock.h"
@@ -17,11 +16,6 @@ constexpr int kMaxRounds = 64;
 
 // How often a missing bucket is made, should somebody remove it again at once.
 constexpr int kMaxMakings = 2;
-
-// A peer holds the guard of a dead lockfile only to remove it, or to look at it: for microseconds,
-// unless it is preempted. Longer than this, and it is reported as held.
-constexpr int kMaxBriefRetries = 40;
-constexpr std::chrono::microseconds kBriefRetry(100);
 
 AttemptResult Invalid(InvalidReason reason) {
   AttemptResult result;
@@ -62,11 +56,10 @@ class Attempt {
   AttemptResult RunRounds() {
     AttemptResult result;
     if (!OpenBucket(&result)) return result;
-    for (int round = 0; round < kMaxRounds; ++round) {
+    for (int round = 0; round < kMaxRounds + brief_retries_.spent(); ++round) {
       if (Round(&result)) return result;
     }
     // So many others got in and out meanwhile that the last one's report is as good as any.
-    last_.state = LockState::kHeld;
     return Busy(std::move(last_));
   }
 
@@ -166,11 +159,7 @@ class Attempt {
     if (view.vanished) return false;
     last_ = view.report;
     // Provably not its recorded owner's: then it is a peer's who is about to remove it.
-    if ((looked_at || !view.owner_may_live) && brief_retries_ < kMaxBriefRetries) {
-      ++brief_retries_;
-      std::this_thread::sleep_for(kBriefRetry);
-      return false;
-    }
+    if ((looked_at || !view.owner_may_live) && brief_retries_.Pause()) return false;
     *result = Busy(last_);
     return true;
   }
@@ -263,7 +252,7 @@ class Attempt {
   const std::string lockfile_path_;
   Handle directory_;
   LockReport last_;
-  int brief_retries_ = 0;
+  BriefRetries brief_retries_;
   // The dead lockfile that was removed on the way.
   std::optional<LockReport> reclaimed_;
   // A dead lockfile has just been removed, and nothing tried in its place.

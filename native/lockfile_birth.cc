@@ -2,10 +2,10 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <unordered_set>
 #include <utility>
-#include <vector>
 
 #include "held_lockfile.h"
 #include "judgement.h"
@@ -14,51 +14,15 @@
 #include "platform/file.h"
 #include "platform/kernel_lock.h"
 #include "platform/process.h"
+#include "private_files.h"
 
 namespace bucketlock {
 namespace {
-
-constexpr std::size_t kTokenBytes = 16;
-
-// Where guards cannot be relied on, a private file must be older than any creator is slow.
-constexpr std::chrono::minutes kAbandonedAge(10);
 
 std::int64_t NowMs() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(
              std::chrono::system_clock::now().time_since_epoch())
       .count();
-}
-
-bool IsPrivateName(const std::string& name) {
-  const std::string prefix = PrivateName(std::string());
-  return name.size() == prefix.size() + 2 * kTokenBytes &&
-         name.compare(0, prefix.size(), prefix) == 0 &&
-         name.find_first_not_of("0123456789abcdef", prefix.size()) == std::string::npos;
-}
-
-bool IsAbandoned(const Handle& file, bool trusted) {
-  if (trusted) return true;
-  std::string file_system;
-  if (!FileSystemOf(file, &file_system).ok()) return false;
-  if (IsAllowListed(file_system)) return true;
-  FileTimes times;
-  if (!TimesOf(file, &times).ok()) return false;
-  constexpr std::int64_t kNanosecondsPerMs = 1000000;
-  return NowMs() - times.modified_ns / kNanosecondsPerMs >
-         std::chrono::milliseconds(kAbandonedAge).count();
-}
-
-void SweepOne(const Handle& directory, const std::string& name, bool trusted) {
-  Handle file;
-  Status status;
-  if (OpenExisting(directory, name, &file, &status) != OpenOutcome::kOpened) return;
-  if (TryLock(file, LockMode::kExclusive, &status) != LockOutcome::kAcquired) return;
-  if (SameFile(directory, name, file, &status) == SameOutcome::kSame &&
-      IsAbandoned(file, trusted)) {
-    // What cannot be removed now is met again by a later sweep.
-    static_cast<void>(RemoveName(directory, name, file, &status));
-  }
-  Unlock(file);
 }
 
 // True once for each directory in a process, as far as a bounded memory goes.
@@ -164,6 +128,12 @@ CreateOutcome CreateWithName(const Handle& directory, const BucketSpec& spec, Ne
     const PublishOutcome published = Publish(directory, file, kLockfileName, &status);
     outcome = FromPublish(published);
     made->status = status;
+    // A request that a network file system repeated may find its own first success in the way.
+    if (published == PublishOutcome::kExists &&
+        SameFile(directory, kLockfileName, file.handle, &status) == SameOutcome::kSame) {
+      outcome = CreateOutcome::kPublished;
+      static_cast<void>(RemoveName(directory, file.name, file.handle, &status));
+    }
   }
   if (outcome == CreateOutcome::kPublished && spec.trusted &&
       !IsGuardSeen(directory, file.handle)) {
@@ -184,22 +154,6 @@ CreateOutcome CreateWithName(const Handle& directory, const BucketSpec& spec, Ne
 
 }  // namespace
 
-std::string PrivateName(const std::string& token) {
-  return std::string(kLockfileName) + '.' + token;
-}
-
-Status MakeToken(std::string* token) {
-  static constexpr char kHex[] = "0123456789abcdef";
-  unsigned char random[kTokenBytes];
-  const Status status = FillRandom(random, sizeof(random));
-  token->clear();
-  for (const unsigned char byte : random) {
-    token->push_back(kHex[byte >> 4]);
-    token->push_back(kHex[byte & 15]);
-  }
-  return status;
-}
-
 CreateOutcome CreateLockfile(const Handle& directory, const BucketSpec& spec, bool after_crash,
                              NewLockfile* made) {
   made->status = MakeToken(&made->token);
@@ -214,16 +168,6 @@ CreateOutcome CreateLockfile(const Handle& directory, const BucketSpec& spec, bo
     made->token = ViewLockfile(made->file, /*guard_held=*/true, spec.trusted).report.token;
   }
   return outcome;
-}
-
-void SweepPrivateFiles(const Handle& directory, bool trusted) {
-  std::vector<std::string> names;
-  const Status listed = ListNames(directory, PrivateName(std::string()), &names);
-  // A directory that may not be listed is not swept; acquiring does not depend on it.
-  if (!listed.ok()) return;
-  for (const std::string& name : names) {
-    if (IsPrivateName(name)) SweepOne(directory, name, trusted);
-  }
 }
 
 }  // namespace bucketlock

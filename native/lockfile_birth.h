@@ -34,16 +34,6 @@ struct NewLockfile {
 CreateOutcome CreateLockfile(const Handle& directory, const BucketSpec& spec, bool after_crash,
                              NewLockfile* made);
 
-// Removes private files whose creators died before they could publish them. Where the file system
-// offers no better, a private file has a name, ".lock.<token>", and can be left behind. `trusted`:
-// a free guard proves it whatever the file system.
-void SweepPrivateFiles(const Handle& directory, bool trusted);
-
-// A private file's name.
-std::string PrivateName(const std::string& token);
-
-Status MakeToken(std::string* token);
-
 }  // namespace bucketlock
 
 #endif  // BUCKETLOCK_LOCKFILE_BIRTH_H_

@@ -1,21 +1,16 @@
 #include "lockfile_inspection.h"
 
-#include <chrono>
-#include <thread>
 #include <utility>
 
+#include "brief_retries.h"
 #include "held_lockfile.h"
-#include "lockfile_birth.h"
 #include "lockfile_view.h"
 #include "platform/file.h"
 #include "platform/kernel_lock.h"
+#include "private_files.h"
 
 namespace bucketlock {
 namespace {
-
-// As in acquiring: a guard whose recorded owner is gone is a peer's for microseconds.
-constexpr int kMaxBriefRetries = 40;
-constexpr std::chrono::microseconds kBriefRetry(100);
 
 void Fail(const Status& status, const std::string& path, Look* look) {
   look->outcome =
@@ -120,11 +115,49 @@ bool RemoveForeign(const Handle& directory, const Handle& file, const std::strin
   return false;
 }
 
+// False: the guard is held, and `result` says by whom.
+bool BreakOnce(const std::string& directory_path, const std::string& token, bool trusted,
+               BreakResult* result) {
+  Handle directory;
+  Handle file;
+  const Found found = OpenLockfile(directory_path, &directory, &file, &result->look);
+  if (found == Found::kOver) return true;
+  if (found == Found::kNothing) {
+    See(LockReport(), &result->look);
+    result->gone = true;
+    return true;
+  }
+  Status status;
+  const LockOutcome guard = TryLock(file, LockMode::kExclusive, &status);
+  if (guard == LockOutcome::kUnsupported || guard == LockOutcome::kFailed) {
+    result->gone = status.code == StatusCode::kVanished;
+    if (result->gone) {
+      See(LockReport(), &result->look);
+    } else {
+      Fail(status, LockfilePath(directory_path), &result->look);
+    }
+    return true;
+  }
+  const bool held = guard == LockOutcome::kHeld;
+  const LockfileView view = ViewLockfile(file, held, trusted);
+  See(view.report, &result->look);
+  if (held) return false;
+  const std::string path = LockfilePath(directory_path);
+  const bool foreign = view.judgement.evidence == Evidence::kForeign;
+  if (!foreign || view.report.token != token) {
+    result->gone = RemoveNamed(directory, file, view.report, token, path, &result->look);
+  } else {
+    result->gone = RemoveForeign(directory, file, path, &result->look);
+  }
+  Unlock(file);
+  return true;
+}
+
 }  // namespace
 
 Look Inspect(const std::string& directory_path, bool trusted) {
   Look look;
-  for (int retries = 0;; ++retries) {
+  for (BriefRetries retries;;) {
     Handle directory;
     Handle file;
     const Found found = OpenLockfile(directory_path, &directory, &file, &look);
@@ -146,49 +179,20 @@ Look Inspect(const std::string& directory_path, bool trusted) {
     LockfileView view = ViewLockfile(file, held, trusted);
     if (guard == LockOutcome::kAcquired) Unlock(file);
     const bool settled = !view.vanished && (!held || view.owner_may_live);
-    if (settled || retries >= kMaxBriefRetries) {
+    if (settled || !retries.Pause()) {
       See(std::move(view.report), &look);
       return look;
     }
-    std::this_thread::sleep_for(kBriefRetry);
   }
 }
 
 BreakResult Break(const std::string& directory_path, const std::string& token, bool trusted) {
-  BreakResult result;
-  Handle directory;
-  Handle file;
-  const Found found = OpenLockfile(directory_path, &directory, &file, &result.look);
-  if (found == Found::kOver) return result;
-  if (found == Found::kNothing) {
-    See(LockReport(), &result.look);
-    result.gone = true;
-    return result;
+  for (BriefRetries retries;;) {
+    BreakResult result;
+    const bool held = !BreakOnce(directory_path, token, trusted, &result);
+    const bool may_be_a_look = held && result.look.report.token == token;
+    if (!may_be_a_look || !retries.Pause()) return result;
   }
-  Status status;
-  const LockOutcome guard = TryLock(file, LockMode::kExclusive, &status);
-  if (guard == LockOutcome::kUnsupported || guard == LockOutcome::kFailed) {
-    result.gone = status.code == StatusCode::kVanished;
-    if (result.gone) {
-      See(LockReport(), &result.look);
-    } else {
-      Fail(status, LockfilePath(directory_path), &result.look);
-    }
-    return result;
-  }
-  const bool held = guard == LockOutcome::kHeld;
-  const LockfileView view = ViewLockfile(file, held, trusted);
-  See(view.report, &result.look);
-  if (held) return result;
-  const std::string path = LockfilePath(directory_path);
-  const bool foreign = view.judgement.evidence == Evidence::kForeign;
-  if (!foreign || view.report.token != token) {
-    result.gone = RemoveNamed(directory, file, view.report, token, path, &result.look);
-  } else {
-    result.gone = RemoveForeign(directory, file, path, &result.look);
-  }
-  Unlock(file);
-  return result;
 }
 
 }  // namespace bucketlock

@@ -17,7 +17,7 @@
 
 namespace bucketlock {
 
-// The arguments are trusted: options.ts has checked them. A missing one reads as its default.
+// The arguments are trusted: options.ts has checked them, and none is missing but the label.
 BucketSpec ToBucketSpec(const Napi::Value& value);
 
 // `hold` names the held lock of an acquired result.

@@ -16,6 +16,7 @@
       "native/marshal.cc",
       "native/owner_record.cc",
       "native/pool_attempt.cc",
+      "native/private_files.cc",
       "native/wait_queue.cc"
     ],
     "sources_posix": [

@@ -59,7 +59,7 @@ OpenOutcome OpenExisting(const Handle& directory, const std::string& name, Handl
 
 // A file nobody knows of yet. `name` is empty where it has none.
 struct PrivateFile {
-  // The one that outlives this, with no more rights than reading takes.
+  // The one that outlives this. On Windows it has no right that would keep readers out.
   Handle handle;
   std::string name;
   // Where the right to write and to rename is a handle's, and would keep readers out: the one that
