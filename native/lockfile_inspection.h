@@ -35,8 +35,8 @@ struct BreakResult {
   Look look;
 };
 
-// Removes the record that `token` names, whatever its process does, but never one whose guard is
-// held.
+// Removes the record that `token` names, but never one whose guard is held; and where guards prove
+// nothing, none whose very process is alive as seen from here.
 BreakResult Break(const std::string& directory, const std::string& token, bool trusted);
 
 }  // namespace bucketlock

@@ -95,7 +95,12 @@ LockfileView ViewLockfile(const Handle& file, bool guard_held, bool trusted) {
   view.report.token = DerivedToken(bytes, identity, times);
   view.report.file_system = file_system;
   if (parsed.kind == RecordKind::kFull || parsed.kind == RecordKind::kPidOnly) {
-    view.report.process = ProbeProcess(parsed.owner.process);
+    // A full record without a start time comes from a holder that could not see itself in /proc:
+    // its PID may be one of another namespace.
+    const bool unseen = parsed.kind == RecordKind::kFull && parsed.owner.process.start.empty();
+    view.report.process = unseen ? ProcessState::kUnknown : ProbeProcess(parsed.owner.process);
+    view.owner_lives =
+        parsed.kind == RecordKind::kFull && view.report.process == ProcessState::kAlive;
     TellOwner(parsed, times, &view.report);
   }
   view.owner_may_live = parsed.kind == RecordKind::kUnknownVersion ||

@@ -24,6 +24,8 @@ struct LockfileView {
   bool vanished = false;
   bool malformed = false;
   bool dated_in_future = false;
+  // The very process that wrote the record is alive: not only its PID is in use.
+  bool owner_lives = false;
   // False: the recorded process is provably gone, or there is no record of one.
   bool owner_may_live = true;
 };

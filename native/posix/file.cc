@@ -5,8 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <memory>
 
 #include "posix/posix_util.h"
@@ -26,6 +28,13 @@ FileIdentity IdentityFrom(const struct stat& info) {
   const std::uint64_t inode = static_cast<std::uint64_t>(info.st_ino);
   std::memcpy(identity.file.data(), &inode, sizeof(inode));
   return identity;
+}
+
+std::int64_t NanosecondsFrom(const struct timespec& time) {
+  constexpr std::int64_t kPerSecond = 1000000000;
+  constexpr std::int64_t kMostSeconds = std::numeric_limits<std::int64_t>::max() / kPerSecond - 1;
+  const std::int64_t seconds = time.tv_sec;
+  return std::clamp(seconds, -kMostSeconds, kMostSeconds) * kPerSecond + time.tv_nsec;
 }
 
 Status SetMode(const Handle& file, unsigned mode) {

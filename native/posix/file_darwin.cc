@@ -28,11 +28,6 @@ PublishOutcome FromError(int error, const char* operation, Status* status) {
   return MeansUnsupported(error) ? PublishOutcome::kUnsupported : PublishOutcome::kFailed;
 }
 
-std::int64_t Nanoseconds(const struct timespec& time) {
-  constexpr std::int64_t kNanoseconds = 1000000000;
-  return time.tv_sec * kNanoseconds + time.tv_nsec;
-}
-
 }  // namespace
 
 DirectoryOutcome OpenDirectory(const std::string& path, Handle* directory, Status* status) {
@@ -76,8 +71,8 @@ Status TimesOf(const Handle& file, FileTimes* times) {
   if (Resume([&] { return ::fstat(Descriptor(file), &info); }) != 0) {
     return HandleFailure(errno, "fstat");
   }
-  times->modified_ns = Nanoseconds(info.st_mtimespec);
-  times->changed_ns = Nanoseconds(info.st_ctimespec);
+  times->modified_ns = NanosecondsFrom(info.st_mtimespec);
+  times->changed_ns = NanosecondsFrom(info.st_ctimespec);
   return Status::Ok();
 }
 

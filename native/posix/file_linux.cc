@@ -130,9 +130,8 @@ Status TimesOf(const Handle& file, FileTimes* times) {
   if (Resume([&] { return ::fstat(Descriptor(file), &info); }) != 0) {
     return HandleFailure(errno, "fstat");
   }
-  constexpr std::int64_t kNanoseconds = 1000000000;
-  times->modified_ns = info.st_mtim.tv_sec * kNanoseconds + info.st_mtim.tv_nsec;
-  times->changed_ns = info.st_ctim.tv_sec * kNanoseconds + info.st_ctim.tv_nsec;
+  times->modified_ns = NanosecondsFrom(info.st_mtim);
+  times->changed_ns = NanosecondsFrom(info.st_ctim);
   return Status::Ok();
 }
 

@@ -4,11 +4,13 @@
 #define BUCKETLOCK_POSIX_POSIX_UTIL_H_
 
 #include <cerrno>
+#include <cstdint>
 
 #include "platform/file.h"
 #include "platform/handle.h"
 
 struct stat;
+struct timespec;
 
 namespace bucketlock {
 
@@ -28,6 +30,9 @@ inline Status HandleFailure(int error, const char* operation) {
   return error == ENOENT || error == ESTALE ? Status::Vanished(error, operation)
                                             : Status::System(error, operation);
 }
+
+// A file's time in nanoseconds. Years that do not fit become the last or first that does.
+std::int64_t NanosecondsFrom(const struct timespec& time);
 
 FileIdentity IdentityFrom(const struct stat& info);
 
