@@ -5,8 +5,9 @@ import type { TestContext } from 'vitest';
 
 import { expectEmpty } from './bucket.js';
 import type { Driver } from './driver.js';
-import { mountBindfs } from './mounts.js';
 import type { Participant } from './participant.js';
+import { lacking } from './preload.js';
+import type { Lack } from './preload.js';
 import { leaveDeadRecord, writeRecord } from './records.js';
 import type { RecordFields } from './records.js';
 import { taken } from './taken.js';
@@ -23,11 +24,14 @@ export interface TurnOptions {
   readonly lockOptions?: Readonly<Record<string, unknown>>;
   /** Whether the turn begins with a dead record that has to be reclaimed. */
   readonly dead?: boolean;
-  /** On a file system where a private file has a name. */
-  readonly named?: boolean;
+  /** What the file system lacks, as far as all participants can tell. */
+  readonly lacks?: readonly Lack[];
   /** Which command makes the turn, on the main thread or on a thread pool of one thread. */
   readonly command?: 'markedTurn' | 'markedTurnAsync';
 }
+
+/** The calls by which a lockfile may get its name. */
+const PUBLISHING: readonly string[] = ['linkat', 'renameat2'];
 
 /** A process of its own that makes one turn in a bucket of its own, step by step. */
 export interface TracedTurn {
@@ -44,6 +48,7 @@ export class TracedTurns {
   readonly #temp: TempDir;
   readonly #parent: string;
   readonly #options: TurnOptions;
+  readonly #env: Readonly<Record<string, string>>;
   readonly #preparer: Participant;
   /** Is new to every bucket that it judges. */
   readonly #judge: Participant;
@@ -54,14 +59,15 @@ export class TracedTurns {
   private constructor(
     driver: Driver,
     temp: TempDir,
-    parent: string,
     options: TurnOptions,
-    [judge, preparer]: [Participant, Participant],
+    env: Readonly<Record<string, string>>,
+    [judge, preparer]: readonly [Participant, Participant],
   ) {
     this.#driver = driver;
     this.#temp = temp;
-    this.#parent = parent;
+    this.#parent = temp.directory('place');
     this.#options = options;
+    this.#env = env;
     this.#judge = judge;
     this.#preparer = preparer;
   }
@@ -74,12 +80,10 @@ export class TracedTurns {
     options: TurnOptions,
   ): Promise<TracedTurns> {
     requireTool(context, 'strace');
-    const parent = temp.directory('place');
-    if (options.named === true) {
-      requireTool(context, 'bindfs');
-      mountBindfs(temp.directory('source'), parent);
-    }
-    const turns = new TracedTurns(driver, temp, parent, options, await driver.pool(2));
+    const { lacks = [] } = options;
+    const env = lacks.length === 0 ? {} : lacking(context, temp, ...lacks);
+    const others = [await driver.spawn({ env }), await driver.spawn({ env })] as const;
+    const turns = new TracedTurns(driver, temp, options, env, others);
     await turns.#learn();
     return turns;
   }
@@ -123,13 +127,17 @@ export class TracedTurns {
   }
 
   async #learn(): Promise<void> {
-    const { dead = false, lockOptions } = this.#options;
+    const { dead = false, lacks = [], lockOptions } = this.#options;
     if (dead) this.#record = await leaveDeadRecord(this.#driver, this.#newBucket(), lockOptions);
     const { turn, tracer, bucket } = await this.#make();
     await turn;
     this.#reference = await tracer.stop();
     expect(this.#reference.complete).toBe(true);
     expect(this.names).toContain('flock');
+    if (lacks.length > 0) {
+      const published = this.names.filter((name) => PUBLISHING.includes(name));
+      expect(published).toEqual([lacks.includes('no-exclusive-rename') ? 'linkat' : 'renameat2']);
+    }
     await expectEmpty(bucket);
   }
 
@@ -139,7 +147,7 @@ export class TracedTurns {
     effect: Effect;
   }): Promise<TracedTurn> {
     const { command = 'markedTurn', lockOptions = {} } = this.#options;
-    const victim = await this.#driver.spawn({ env: { UV_THREADPOOL_SIZE: '1' } });
+    const victim = await this.#driver.spawn({ env: { ...this.#env, UV_THREADPOOL_SIZE: '1' } });
     // What a process does only once is done before.
     const warmUp = this.#newBucket();
     for (let turn = 0; turn < WARM_UP_TURNS; turn += 1) {

@@ -12,8 +12,11 @@ const MARKER = '/bucketlock-marker/';
  */
 const WITHOUT_EFFECT = ['brk', 'futex', 'madvise', 'mmap', 'mprotect', 'mremap', 'munmap'];
 
-/** Instead of being carried out, a system call kills its process or fails. */
-export type Effect = 'signal=KILL' | 'error=EIO';
+/**
+ * Instead of being carried out, a system call kills its process or fails. A delayed one is carried
+ * out later, or as soon as the tracer is stopped.
+ */
+export type Effect = 'signal=KILL' | 'error=EIO' | `delay_enter=${number}s`;
 
 /** What befalls the `occurrence`-th call of that name. */
 export interface Fault {

@@ -16,12 +16,14 @@ const turns: Record<string, TurnOptions> = {
   'of a fresh lock on the thread pool': { command: 'markedTurnAsync' },
   'of a fresh PID-only lock': { lockOptions: { recordFormat: 'pid' } },
   'over a dead record': { dead: true },
-  // There a private file has a name. The kernel locks are vouched for.
-  'where there are no nameless files': { named: true, lockOptions: { trustKernelLocks: true } },
-  'over a dead record where there are no nameless files': {
-    named: true,
+  // There a private file has a name.
+  'where there are no nameless files': { lacks: ['no-nameless-files'] },
+  'where there are neither nameless files nor exclusive renames': {
+    lacks: ['no-nameless-files', 'no-exclusive-rename'],
+  },
+  'over a dead record where there are neither nameless files nor exclusive renames': {
+    lacks: ['no-nameless-files', 'no-exclusive-rename'],
     dead: true,
-    lockOptions: { trustKernelLocks: true },
   },
 };
 
