@@ -5,6 +5,8 @@ import { runUnderLock } from './cli-run.js';
 import { EXIT, HELP, UsageError, readInvocation } from './cli-usage.js';
 import type { Invocation } from './cli-usage.js';
 import { isLockBusyError, isLockError } from './error-guards.js';
+import type { LockBusyError } from './errors.js';
+import { describeHolder } from './lock-report.js';
 
 /** Answers the exit status. */
 async function run(invocation: Invocation): Promise<number> {
@@ -36,8 +38,19 @@ function explain(error: unknown): number {
     return EXIT.usage;
   }
   if (!isLockError(error)) throw error;
-  process.stderr.write(`bucketlock: ${error.message}\n`);
-  return isLockBusyError(error) ? EXIT.busy : EXIT.failure;
+  const isBusy = isLockBusyError(error);
+  // The message of a busy error speaks of options that the command line has under other names.
+  process.stderr.write(`bucketlock: ${isBusy ? describeBusy(error) : error.message}\n`);
+  return isBusy ? EXIT.busy : EXIT.failure;
+}
+
+function describeBusy({ path = '', report, waitedMs }: LockBusyError): string {
+  const isHeld = report.state === 'held';
+  const holder = isHeld ? describeHolder(report) : 'not to be had in time';
+  const waited = waitedMs === 0 ? '' : `; gave up after ${waitedMs} ms`;
+  const canBreak = isHeld && report.evidence !== 'guard' && report.token !== undefined;
+  const hint = canBreak ? '; see bucketlock break if that holder is known to be gone' : '';
+  return `${path}: ${holder}${waited}${hint}`;
 }
 
 /** An argument that the package refused: what the user gave, such as a label that is too long. */

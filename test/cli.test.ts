@@ -1,4 +1,5 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
@@ -95,16 +96,26 @@ test.for(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as con
 
 test('run exits with 75 and one line that names the holder when the lock is busy', async () => {
   const { bucket, held } = await heldBucket('something else');
+  const since = new Date(readRecord(bucket).since).toISOString();
   const [code, output] = await run('run', '--wait', '0', bucket, '--', 'echo', 'ran');
   expect(code).toBe(75);
-  expect(output).toMatch(/^bucketlock: The bucket lock on .*\n$/);
-  expect(output).toContain(`held by process ${process.pid}`);
-  expect(output).toContain('for "something else"');
+  const line = `bucketlock: ${bucket}: held by process ${process.pid} on host "${hostname()}" for "something else" since ${since}: the kernel lock on its lockfile is held`;
+  expect(output).toBe(`${line}\n`);
+  // Where stderr is no terminal, all that a wait prints.
   const [later, gaveUp] = await run('run', '--wait', '100ms', bucket, '--', 'echo', 'ran');
   expect(later).toBe(75);
-  // Where stderr is no terminal, all that a wait prints.
-  expect(gaveUp).toMatch(/^bucketlock: .* Gave up after \d+ ms\.\n$/);
+  expect(gaveUp.replace(/\d+ ms\n$/, '')).toBe(`${line}; gave up after `);
   await held.release();
+});
+
+test('run names break where a dead holder cannot be told from a living one', async () => {
+  const bucket = temp.directory();
+  writeFileSync(lockfileOf(bucket), `${process.pid}\n`);
+  const [code, output] = await run('run', '--wait', '0', bucket, '--', 'echo', 'ran');
+  expect(code).toBe(75);
+  expect(output.replace(/ since [^ ]+Z/, '')).toBe(
+    `bucketlock: ${bucket}: held by process ${process.pid}: its record is a PID only, and that process is alive; see bucketlock break if that holder is known to be gone\n`,
+  );
 });
 
 test('run --wait forever runs its command once the lock is free', async () => {

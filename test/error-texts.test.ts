@@ -74,9 +74,9 @@ test('busy, where a dead holder cannot be proven dead', async (context) => {
   const error = await errorOf(new BucketLock(bucket).acquire({ waitMs: 0 }));
   expect(error.message).toBe(
     `The bucket lock on '${bucket}' is ${words.replace(`process ${holder.pid}`, `process ${holder.pid}, which is gone,`)}: ` +
-      'a free kernel lock proves nothing on the file systems involved (seen here: "fuse"). Pass waitMs to wait. ' +
+      'a free kernel lock proves nothing on the file systems involved (seen here: "fuse"). ' +
       'If that holder is known to be gone, breakLock(bucket, { token: report.token }) removes its record; ' +
-      'trustKernelLocks: true is for directories that every holder reaches through the same kernel and the same mount.',
+      'trustKernelLocks: true is for directories that every holder reaches through the same kernel and the same mount. Pass waitMs to wait.',
   );
 });
 
