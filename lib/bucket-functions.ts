@@ -169,11 +169,12 @@ export function inspectLockSync(bucket: string | URL, options?: InspectLockOptio
 
 /**
  * Removes the record that a report was about, for a holder which is known to be gone but cannot be
- * proven so from here. A kernel lock that is seen to be held is never broken; but where the evidence
- * is `foreign` that of a living holder may not be seen. Make sure that it is gone first.
+ * proven so from here. Make sure of that first: a kernel lock that is held is never broken, but where
+ * the evidence is `foreign` it may not be seen; nor then a full record whose very process is seen to
+ * be alive, but that is seen from its own PID namespace alone.
  *
  * Resolves `true` when that very record is gone, removed by this call or before it, so of a free
- * lock as well; and `false` when another one is there, or somebody has its kernel lock.
+ * lock as well; and `false` when another one is there, or it is not to be broken.
  *
  * @throws BucketValidationError, LockUnsupportedError, LockError as an acquire does.
  * @example
