@@ -4,16 +4,33 @@
 #include <gtest/gtest.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <functional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "platform/handle.h"
 #include "platform/process.h"
 #include "temp_bucket.h"
+
+namespace {
+
+// What happens, once, before the next flock(2) of this thread: between the opening of a lockfile
+// and the lock on it.
+thread_local std::function<void()> before_flock;
+
+}  // namespace
+
+// In the place of the C library's.
+extern "C" int flock(int descriptor, int operation) noexcept {
+  if (const std::function<void()> happening = std::exchange(before_flock, nullptr)) happening();
+  return static_cast<int>(::syscall(SYS_flock, descriptor, operation));
+}
 
 namespace bucketlock {
 namespace {
@@ -156,6 +173,40 @@ TEST_F(LockfileInspectionTest, BreaksTheNamedForeignRecordAlone) {
   EXPECT_EQ(bucket_.Names(), std::vector<std::string>{".lock"});
   EXPECT_TRUE(BreakWith(token));
   EXPECT_TRUE(bucket_.Names().empty());
+}
+
+TEST_F(LockfileInspectionTest, ALateBreakerLeavesTheNextHolderAlone) {
+  const std::string token(32, 'c');
+  for (const bool foreign : {true, false}) {
+    std::string dead = token;
+    if (foreign) {
+      PlantForeign(token);
+    } else {
+      bucket_.PlantDead();
+      dead = Seen().token;
+    }
+    AttemptResult next;
+    ino_t published = 0;
+    struct timespec changed = {};
+    before_flock = [&] {
+      EXPECT_TRUE(BreakWith(dead));
+      next = bucket_.Attempt();
+      struct stat info;
+      ASSERT_EQ(::stat(bucket_.lockfile().c_str(), &info), 0);
+      published = info.st_ino;
+      changed = info.st_ctim;
+    };
+    EXPECT_TRUE(BreakWith(dead)) << "that record is gone";
+    ASSERT_EQ(next.kind, ResultKind::kAcquired);
+    struct stat info;
+    ASSERT_EQ(::stat(bucket_.lockfile().c_str(), &info), 0);
+    EXPECT_EQ(info.st_ino, published);
+    EXPECT_EQ(info.st_ctim.tv_sec, changed.tv_sec) << "not even moved aside and put back";
+    EXPECT_EQ(info.st_ctim.tv_nsec, changed.tv_nsec) << "not even moved aside and put back";
+    EXPECT_EQ(next.held->Verify().outcome, HoldOutcome::kOurs);
+    EXPECT_EQ(bucket_.Names(), std::vector<std::string>{".lock"});
+    EXPECT_EQ(next.held->Release().outcome, HoldOutcome::kOurs);
+  }
 }
 
 TEST_F(LockfileInspectionTest, AForeignRecordWhoseGuardIsHeldIsNotBroken) {

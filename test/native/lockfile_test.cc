@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <ctime>
 #include <string>
 #include <thread>
@@ -22,6 +23,7 @@
 #include "platform/file.h"
 #include "platform/handle.h"
 #include "platform/process.h"
+#include "private_files.h"
 #include "temp_bucket.h"
 
 namespace bucketlock {
@@ -201,6 +203,28 @@ TEST_F(LockfileTest, AGuardedRecordWithAFreeGuardIsDeadWhateverItsProcessDoes) {
   }
 }
 
+TEST_F(LockfileTest, ADeadLockThatSomebodyLooksAtIsTakenAsSoonAsTheLookEnds) {
+  OwnerRecord alive = Owner();
+  OwnerRecord unknown = Owner();
+  unknown.process.host = "another host";
+  unknown.process.start = "1:1";
+  OwnerRecord gone = Owner();
+  gone.process.pid = static_cast<std::uint32_t>(GonePid());
+  for (const OwnerRecord& owner : {alive, unknown, gone}) {
+    Plant(owner);
+    const Handle looking(::open(bucket_.lockfile().c_str(), O_RDONLY | O_CLOEXEC));
+    ASSERT_EQ(::flock(static_cast<int>(looking.get()), LOCK_SH | LOCK_NB), 0);
+    const AttemptResult result = bucket_.Attempt();
+    ASSERT_EQ(result.kind, ResultKind::kBusy) << "a look is not disturbed";
+    EXPECT_EQ(result.report.state, LockState::kStale);
+    EXPECT_EQ(result.report.evidence, Evidence::kGuardFree);
+    EXPECT_EQ(result.report.token, owner.token);
+    EXPECT_EQ(Record().owner.token, owner.token) << "left as it was";
+    ASSERT_EQ(::flock(static_cast<int>(looking.get()), LOCK_UN), 0);
+    ExpectDead();
+  }
+}
+
 TEST_F(LockfileTest, AFullRecordThatPromisesNothingIsHeldUnlessTheUserTrusts) {
   OwnerRecord owner = Owner();
   owner.guarded = false;
@@ -344,6 +368,21 @@ TEST_F(LockfileTest, AFileIsNoBucket) {
   const AttemptResult result = AttemptAcquire(spec, &memory);
   ASSERT_EQ(result.kind, ResultKind::kInvalid);
   EXPECT_EQ(result.invalid, InvalidReason::kNotDirectory);
+}
+
+TEST_F(LockfileTest, ALinkThatLeadsNowhereIsNoBucket) {
+  BucketSpec spec = bucket_.Spec();
+  spec.directory = bucket_.path() + "/link";
+  ASSERT_EQ(::symlink("nowhere", spec.directory.c_str()), 0);
+  for (const bool create : {true, false}) {
+    spec.create = create;
+    AttemptMemory memory;
+    const AttemptResult result = AttemptAcquire(spec, &memory);
+    ASSERT_EQ(result.kind, ResultKind::kInvalid);
+    EXPECT_EQ(result.invalid,
+              create ? InvalidReason::kNotDirectory : InvalidReason::kDirectoryMissing);
+    EXPECT_EQ(bucket_.Names(), std::vector<std::string>{"link"});
+  }
 }
 
 TEST_F(LockfileTest, AnAttemptLeavesNoDescriptorBehind) {
