@@ -5,7 +5,7 @@
 // removes a lockfile that is not its own without holding its guard and having compared what it has
 // open with what the name stands for. Therefore a death at any instruction leaves either nothing
 // that blocks, or a lockfile with a free guard, which the next acquirer removes. The model in
-// test/model checks exactly these steps.
+// test/model checks these steps as they are on local file systems.
 //
 // Nothing here waits for a holder. docs/protocol.md tells the whole.
 
