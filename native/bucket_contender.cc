@@ -28,6 +28,8 @@ unsigned Seed() {
 BucketContender::BucketContender(BucketSpec spec, bool attempted)
     : spec_(std::move(spec)), pause_(kFirstPause), jitter_(Seed()) {
   memory_.seen_directory = attempted;
+  // Whoever never came to the head of the line was busy all the time.
+  last_busy_.kind = ResultKind::kBusy;
 }
 
 Contender::Outcome BucketContender::Attempt() {
