@@ -103,18 +103,45 @@ bool CreateWithoutName(const Handle& directory, const BucketSpec& spec, NewLockf
   return true;
 }
 
-// Whether the guard of the file that we have open is on what its name stands for. A FUSE file
-// system may show a linked name as another file, with a lock of its own: then a guard guards
-// nothing.
-bool IsGuardSeen(const Handle& directory, const Handle& file) {
-  std::string file_system;
-  if (FileSystemOf(file, &file_system).ok() && IsAllowListed(file_system)) return true;
-  Handle named;
+bool IsFree(const Handle& file) {
   Status status;
-  if (OpenExisting(directory, kLockfileName, &named, &status) != OpenOutcome::kOpened) return true;
-  if (TryLock(named, LockMode::kShared, &status) != LockOutcome::kAcquired) return true;
-  Unlock(named);
-  return false;
+  const bool free = TryLock(file, LockMode::kShared, &status) == LockOutcome::kAcquired;
+  if (free) Unlock(file);
+  return free;
+}
+
+// Whether a lock on the named file is the lock on the one that we have open: held because of ours,
+// and free once ours is. Leaves ours held, or answers false.
+bool SharesLock(const Handle& file, const Handle& named) {
+  Status status;
+  const bool held_with_ours = !IsFree(named);
+  Unlock(file);
+  const bool free_with_ours = IsFree(named);
+  const bool held_again = TryLock(file, LockMode::kExclusive, &status) == LockOutcome::kAcquired;
+  return held_with_ours && free_with_ours && held_again;
+}
+
+// A FUSE file system may show a name that it was given later as another file, with a lock of its
+// own: then a guard guards nothing. Off the allow-list this is found out before anybody relies on
+// it, by giving the private file another private name in the very way in which it is published.
+bool KeepsGuardWhenNamed(const Handle& directory, PrivateFile* file) {
+  std::string file_system;
+  if (FileSystemOf(file->handle, &file_system).ok() && IsAllowListed(file_system)) return true;
+  std::string token;
+  Status status = MakeToken(&token);
+  if (!status.ok()) return false;
+  const std::string name = PrivateName(token);
+  if (Publish(directory, *file, name, &status) != PublishOutcome::kPublished) return false;
+  file->name = name;
+  Handle named;
+  if (OpenExisting(directory, name, &named, &status) != OpenOutcome::kOpened) return false;
+  // Several times, since for a moment a sweeper's lock may be in the way of ours, or look like it.
+  constexpr int kTries = 6;
+  int shared = 0;
+  for (int tries = 0; tries < kTries && shared < kTries / 2; ++tries) {
+    if (SharesLock(file->handle, named)) ++shared;
+  }
+  return shared == kTries / 2;
 }
 
 CreateOutcome CreateWithName(const Handle& directory, const BucketSpec& spec, NewLockfile* made) {
@@ -123,6 +150,13 @@ CreateOutcome CreateWithName(const Handle& directory, const BucketSpec& spec, Ne
   if (made->status.code == StatusCode::kVanished) return CreateOutcome::kVanished;
   if (!made->status.ok()) return CreateOutcome::kFailed;
   CreateOutcome outcome = Stamp(file, spec, made);
+  if (outcome == CreateOutcome::kPublished && spec.trusted &&
+      !KeepsGuardWhenNamed(directory, &file)) {
+    outcome = CreateOutcome::kFailed;
+    made->status = LocksUnsupported();
+    const Status ignored = FileSystemOf(file.handle, &made->file_system);
+    static_cast<void>(ignored);
+  }
   if (outcome == CreateOutcome::kPublished) {
     Status status;
     const PublishOutcome published = Publish(directory, file, kLockfileName, &status);
@@ -134,14 +168,6 @@ CreateOutcome CreateWithName(const Handle& directory, const BucketSpec& spec, Ne
       outcome = CreateOutcome::kPublished;
       static_cast<void>(RemoveName(directory, file.name, file.handle, &status));
     }
-  }
-  if (outcome == CreateOutcome::kPublished && spec.trusted &&
-      !IsGuardSeen(directory, file.handle)) {
-    static_cast<void>(RemoveName(directory, kLockfileName, file.handle, &made->status));
-    made->status = LocksUnsupported();
-    const Status ignored = FileSystemOf(file.handle, &made->file_system);
-    static_cast<void>(ignored);
-    return CreateOutcome::kFailed;
   }
   if (outcome == CreateOutcome::kPublished) {
     made->file = std::move(file.handle);
