@@ -23,7 +23,6 @@ function withWorker(
   values: { readonly own: string; readonly parent: string; readonly count: number },
 ): [body: string, options: { values: object & Record<string, unknown> }] {
   const body = `
-    import { once } from 'node:events';
     import { Worker, isMainThread, parentPort } from 'node:worker_threads';
     const ofMain = new BucketLock(own);
     if (isMainThread) {
@@ -31,7 +30,8 @@ function withWorker(
       const worker = new Worker(new URL(import.meta.url));
       worker.on('error', (error) => console.log('error', error.message));
       const ended = new Promise((resolve) => worker.once('exit', resolve));
-      await once(worker, 'message');
+      // Not events.once, which an error that overtakes the message would reject.
+      await new Promise((resolve) => worker.once('message', resolve));
       ${inMain}
     } else {
       const locks = Array.from({ length: count }, (_, at) => new BucketLock(parent + '/bucket-' + at));
