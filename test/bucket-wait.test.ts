@@ -20,6 +20,7 @@ import { attempt, waitInLine } from '../lib/bucket-wait.js';
 import { Deadline } from '../lib/deadline.js';
 import { loadAddon } from '../lib/native.js';
 import type { NativeAddon, NativeAttempt, NativeBucketSpec, NativeRelease } from '../lib/native.js';
+import { mustEnd } from './helpers/must-block.js';
 import { useTempDir } from './helpers/temp-dir.js';
 import { requireTool } from './helpers/tools.js';
 import { PATIENCE_MS, until } from './helpers/until.js';
@@ -78,7 +79,7 @@ function blockPool(context: TestContext): () => Promise<void> {
 async function whilePoolBlocked(context: TestContext, work: () => Promise<void>): Promise<void> {
   const unblock = blockPool(context);
   try {
-    await work();
+    await mustEnd('the work', work());
   } finally {
     await unblock();
   }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <thread>
@@ -52,12 +53,18 @@ class LockfileInspectionTest : public testing::Test {
     return result.gone;
   }
 
-  void PlantForeign(const std::string& token) const {
+  // Of a process that is gone, as far as anybody can tell.
+  OwnerRecord Foreign(const std::string& token) const {
     OwnerRecord owner;
     owner.process = CurrentProcess();
+    owner.process.pid = static_cast<std::uint32_t>(GonePid());
     owner.token = token;
     owner.file_system = "nfs";
     owner.guarded = true;
+    return owner;
+  }
+
+  void Plant(const OwnerRecord& owner) const {
     bucket_.Plant(WriteRecord(owner, RecordFormat::kFull));
   }
 
@@ -167,7 +174,7 @@ TEST_F(LockfileInspectionTest, BreaksWhatIsHeldOnlyByItsProcess) {
 
 TEST_F(LockfileInspectionTest, BreaksTheNamedForeignRecordAlone) {
   const std::string token(32, 'c');
-  PlantForeign(token);
+  Plant(Foreign(token));
   ASSERT_EQ(Seen().evidence, Evidence::kForeign);
   EXPECT_FALSE(BreakWith(kOtherToken));
   EXPECT_EQ(bucket_.Names(), std::vector<std::string>{".lock"});
@@ -180,7 +187,7 @@ TEST_F(LockfileInspectionTest, ALateBreakerLeavesTheNextHolderAlone) {
   for (const bool foreign : {true, false}) {
     std::string dead = token;
     if (foreign) {
-      PlantForeign(token);
+      Plant(Foreign(token));
     } else {
       bucket_.PlantDead();
       dead = Seen().token;
@@ -209,9 +216,35 @@ TEST_F(LockfileInspectionTest, ALateBreakerLeavesTheNextHolderAlone) {
   }
 }
 
+TEST_F(LockfileInspectionTest, AForeignRecordWhoseVeryProcessLivesIsNotBroken) {
+  const std::string token(32, 'c');
+  OwnerRecord owner = Foreign(token);
+  owner.process = CurrentProcess();
+  Plant(owner);
+  ASSERT_EQ(Seen().process, ProcessState::kAlive);
+  EXPECT_FALSE(BreakWith(token));
+  EXPECT_EQ(ReadFile(bucket_.lockfile()), WriteRecord(owner, RecordFormat::kFull));
+
+  // Its PID alone is no proof of it.
+  owner.process.start += "0";
+  Plant(owner);
+  ASSERT_NE(Seen().process, ProcessState::kAlive);
+  EXPECT_TRUE(BreakWith(token));
+}
+
+TEST_F(LockfileInspectionTest, AFullRecordWithoutAStartMayNameAnotherProcess) {
+  const std::string token(32, 'c');
+  OwnerRecord owner = Foreign(token);
+  owner.process = CurrentProcess();
+  owner.process.start.clear();
+  Plant(owner);
+  EXPECT_EQ(Seen().process, ProcessState::kUnknown);
+  EXPECT_TRUE(BreakWith(token));
+}
+
 TEST_F(LockfileInspectionTest, AForeignRecordWhoseGuardIsHeldIsNotBroken) {
   const std::string token(32, 'c');
-  PlantForeign(token);
+  Plant(Foreign(token));
   const Handle holder(::open(bucket_.lockfile().c_str(), O_RDONLY | O_CLOEXEC));
   ASSERT_EQ(::flock(static_cast<int>(holder.get()), LOCK_EX | LOCK_NB), 0);
   EXPECT_FALSE(BreakWith(token));

@@ -291,6 +291,19 @@ TEST_F(LockfileTest, AMalformedRecordFromTheFutureIsDatedNow) {
   EXPECT_LE(info.st_mtim.tv_sec, std::time(nullptr));
 }
 
+TEST_F(LockfileTest, AMalformedRecordFromAFarFutureIsNotOld) {
+  // More than 60 years; four times that is more nanoseconds than fit 64 bits.
+  constexpr std::time_t kLifetime = 2000000000;
+  for (int lifetimes = 1; lifetimes <= 4; ++lifetimes) {
+    bucket_.Plant("4242");
+    struct timespec then = {};
+    then.tv_sec = std::time(nullptr) + lifetimes * kLifetime;
+    const struct timespec times[2] = {then, then};
+    ASSERT_EQ(::utimensat(AT_FDCWD, bucket_.lockfile().c_str(), times, 0), 0);
+    ExpectHeld(Evidence::kUnstamped);
+  }
+}
+
 TEST_F(LockfileTest, AMalformedRecordWatchedUnchangedForTwoSecondsIsDead) {
   AttemptMemory memory;
   ASSERT_EQ(AttemptAtYoung("4242", &memory).kind, ResultKind::kBusy);
