@@ -29,11 +29,16 @@ export function retryWhileBlockedSync<T>(
   retryMs: number,
 ): T {
   const deadline = new Deadline(retryMs);
-  const never = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   for (;;) {
     const outcome = attempt();
     const pauseMs = Math.min(POLL_MS, deadline.remainingMs);
     if (!isBlocked(outcome) || pauseMs <= 0) return outcome;
-    Atomics.wait(never, 0, 0, pauseMs);
+    sleepSync(pauseMs);
   }
+}
+
+function sleepSync(ms: number): void {
+  // Made anew each time: where nothing is blocked, which is everywhere but on Windows, it costs.
+  const never = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  Atomics.wait(never, 0, 0, ms);
 }
