@@ -9,7 +9,7 @@ export const HELP = `Usage:
 
 run      runs a command while holding the lock of a bucket, which is a directory
 inspect  says who holds the lock, since when, why, and how that is known
-break    removes the record of a holder known to be gone; never a living kernel lock
+break    removes the record of a holder known to be gone; none whose kernel lock is seen held
 
   --wait <duration>  how long to wait for the lock: 500ms, 30s, 2m, 1h, 0 or forever (default 10s)
   --label <text>     why the lock is taken; shown to whoever waits for it
