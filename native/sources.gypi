@@ -2,7 +2,9 @@
   "variables": {
     "sources_common": [
       "native/addon.cc",
+      "native/bucket_calls.cc",
       "native/bucket_contender.cc",
+      "native/call.cc",
       "native/contender.cc",
       "native/environment.cc",
       "native/flat_json.cc",
@@ -11,12 +13,14 @@
       "native/judgement.cc",
       "native/lockfile.cc",
       "native/lockfile_birth.cc",
+      "native/lockfile_calls.cc",
       "native/lockfile_inspection.cc",
       "native/lockfile_view.cc",
       "native/marshal.cc",
       "native/owner_record.cc",
       "native/pool_attempt.cc",
       "native/private_files.cc",
+      "native/wait_calls.cc",
       "native/wait_queue.cc"
     ],
     "sources_posix": [

@@ -49,7 +49,16 @@ function gypi(): SourcesGypi['variables'] {
 }
 
 /** What is built on Node-API needs a Node.js process around it. */
-const NODE_API_SOURCES = ['addon.cc', 'environment.cc', 'job.cc', 'marshal.cc'];
+const NODE_API_SOURCES = [
+  'addon.cc',
+  'bucket_calls.cc',
+  'call.cc',
+  'environment.cc',
+  'job.cc',
+  'lockfile_calls.cc',
+  'marshal.cc',
+  'wait_calls.cc',
+];
 
 /** The native sources that can be tested without Node.js, relative to `native/`. */
 export function plainSources(): string[] {
