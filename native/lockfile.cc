@@ -67,7 +67,7 @@ class Attempt {
   bool OpenBucket(AttemptResult* result) {
     Status status;
     for (int tries = 0;; ++tries) {
-      switch (OpenDirectory(spec_.directory, &directory_, &status)) {
+      switch (OpenDirectory(spec_.directory, DirectoryUse::kNames, &directory_, &status)) {
         case DirectoryOutcome::kOpened:
           memory_->seen_directory = true;
           return true;

@@ -56,6 +56,7 @@ CreateOutcome Stamp(const PrivateFile& file, const BucketSpec& spec, NewLockfile
     case LockOutcome::kFailed:
       return FromFailure(made->status);
   }
+  LetOthersAwait(file.handle);
   OwnerRecord owner;
   made->status = FileSystemOf(file.handle, &owner.file_system);
   if (!made->status.ok()) return FromFailure(made->status);

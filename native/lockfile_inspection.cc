@@ -29,7 +29,7 @@ enum class Found { kLockfile, kNothing, kOver };
 // kOver: `look` is final.
 Found OpenLockfile(const std::string& path, Handle* directory, Handle* file, Look* look) {
   Status status;
-  switch (OpenDirectory(path, directory, &status)) {
+  switch (OpenDirectory(path, DirectoryUse::kNames, directory, &status)) {
     case DirectoryOutcome::kOpened:
       break;
     case DirectoryOutcome::kMissing:

@@ -28,6 +28,7 @@
       "native/posix/handle.cc",
       "native/posix/kernel_lock.cc",
       "native/posix/process.cc",
+      "native/posix/queue_lock.cc",
       "native/posix/system_error.cc",
       "native/posix/thread.cc"
     ],
@@ -50,6 +51,7 @@
       "native/win32/module.cc",
       "native/win32/nt_file.cc",
       "native/win32/process.cc",
+      "native/win32/queue_lock.cc",
       "native/win32/system_error.cc",
       "native/win32/thread.cc",
       "native/win32/win32_util.cc"

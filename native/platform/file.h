@@ -37,7 +37,15 @@ struct FileTimes {
 
 enum class DirectoryOutcome { kOpened, kMissing, kNotDirectory, kFailed };
 
-DirectoryOutcome OpenDirectory(const std::string& path, Handle* directory, Status* status);
+enum class DirectoryUse {
+  // Names in it.
+  kNames,
+  // The queue lock too, where the directory may be read; see queue_lock.h.
+  kQueue,
+};
+
+DirectoryOutcome OpenDirectory(const std::string& path, DirectoryUse use, Handle* directory,
+                               Status* status);
 
 // Makes the directory itself, not its parents. Something of that name that is there already is
 // success, with `made` false.

@@ -25,6 +25,10 @@ enum class LockOutcome {
 // One attempt; never waits.
 LockOutcome TryLock(const Handle& file, LockMode mode, Status* status);
 
+// For whoever has just taken the guard of a lockfile that it will publish: lets the others block in
+// QueueLock::AwaitGuard() until the file is closed. Where they block on the guard itself, nothing.
+void LetOthersAwait(const Handle& file);
+
 // What is said of a file system whose locks turn out to exclude nobody.
 Status LocksUnsupported();
 

@@ -30,7 +30,8 @@ PublishOutcome FromError(int error, const char* operation, Status* status) {
 
 }  // namespace
 
-DirectoryOutcome OpenDirectory(const std::string& path, Handle* directory, Status* status) {
+DirectoryOutcome OpenDirectory(const std::string& path, DirectoryUse, Handle* directory,
+                               Status* status) {
   const int descriptor =
       Resume([&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
   if (descriptor >= 0) {

@@ -68,10 +68,16 @@ PublishOutcome FromError(int error, const char* operation, Status* status) {
 
 }  // namespace
 
-DirectoryOutcome OpenDirectory(const std::string& path, Handle* directory, Status* status) {
-  // O_PATH: to use names in a directory one need not be allowed to list it.
-  const int descriptor =
-      Resume([&] { return ::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC); });
+DirectoryOutcome OpenDirectory(const std::string& path, DirectoryUse use, Handle* directory,
+                               Status* status) {
+  int descriptor = -1;
+  if (use == DirectoryUse::kQueue) {
+    descriptor = Resume([&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
+  }
+  // O_PATH: to use names in a directory one need not be allowed to list it. It cannot be locked.
+  if (use == DirectoryUse::kNames || (descriptor < 0 && (errno == EACCES || errno == EPERM))) {
+    descriptor = Resume([&] { return ::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC); });
+  }
   if (descriptor >= 0) {
     *directory = Handle(descriptor);
     return DirectoryOutcome::kOpened;

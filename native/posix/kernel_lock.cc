@@ -8,6 +8,8 @@
 
 namespace bucketlock {
 
+void LetOthersAwait(const Handle&) {}
+
 LockOutcome TryLock(const Handle& file, LockMode mode, Status* status) {
   const int operation = (mode == LockMode::kShared ? LOCK_SH : LOCK_EX) | LOCK_NB;
   if (Resume([&] { return ::flock(Descriptor(file), operation); }) == 0) {

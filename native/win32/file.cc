@@ -56,7 +56,8 @@ PublishOutcome FromRename(NTSTATUS renamed, const Handle& directory, const std::
 
 }  // namespace
 
-DirectoryOutcome OpenDirectory(const std::string& path, Handle* directory, Status* status) {
+DirectoryOutcome OpenDirectory(const std::string& path, DirectoryUse, Handle* directory,
+                               Status* status) {
   // To use names in a directory one need not be allowed to list it.
   Handle opened = Own(::CreateFileW(
       ToLongPath(path).c_str(), FILE_TRAVERSE | FILE_READ_ATTRIBUTES | SYNCHRONIZE,

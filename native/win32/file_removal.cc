@@ -136,7 +136,7 @@ RemoveOutcome RemoveName(const Handle& directory, const std::string& name, const
 RemoveOutcome RemovePath(const std::string& path, Status* status) {
   const std::size_t name_at = path.find_last_of("\\/") + 1;
   Handle directory;
-  switch (OpenDirectory(path.substr(0, name_at), &directory, status)) {
+  switch (OpenDirectory(path.substr(0, name_at), DirectoryUse::kNames, &directory, status)) {
     case DirectoryOutcome::kOpened:
       break;
     case DirectoryOutcome::kMissing:

@@ -18,6 +18,8 @@ constexpr DWORD kBytesHigh = 0;
 
 }  // namespace
 
+void LetOthersAwait(const Handle&) {}
+
 LockOutcome TryLock(const Handle& file, LockMode mode, Status* status) {
   OVERLAPPED at = GuardByte();
   const DWORD exclusive = mode == LockMode::kExclusive ? LOCKFILE_EXCLUSIVE_LOCK : 0;

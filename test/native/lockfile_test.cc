@@ -493,7 +493,8 @@ TEST_F(LockfileTest, TheSweepRemovesWhatNobodyHoldsAndNothingElse) {
 
   Handle directory;
   Status status;
-  ASSERT_EQ(OpenDirectory(bucket_.path(), &directory, &status), DirectoryOutcome::kOpened);
+  ASSERT_EQ(OpenDirectory(bucket_.path(), DirectoryUse::kNames, &directory, &status),
+            DirectoryOutcome::kOpened);
   SweepPrivateFiles(directory, /*trusted=*/false);
   EXPECT_FALSE(Exists(bucket_.path() + '/' + left_over));
   EXPECT_TRUE(Exists(bucket_.path() + '/' + in_use));
