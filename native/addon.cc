@@ -6,6 +6,7 @@
 #include "bucket_calls.h"
 #include "environment.h"
 #include "lockfile_calls.h"
+#include "named_calls.h"
 #include "wait_calls.h"
 
 namespace bucketlock {
@@ -19,6 +20,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   }
   AddBucketCalls(&exports);
   AddLockfileCalls(&exports);
+  AddNamedCalls(&exports);
   AddWaitCalls(&exports);
   return exports;
 }

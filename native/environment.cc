@@ -29,17 +29,18 @@ std::chrono::milliseconds Remaining(std::chrono::steady_clock::time_point end) {
 
 }  // namespace
 
-// Carries the word from the queue's threads into the environment, for as long as there is one.
-class EnvironmentParty : public WaitParty {
+// Carries words from other threads into the environment, for as long as there is one.
+class Mailbox {
  public:
-  explicit EnvironmentParty(napi_threadsafe_function settle) : settle_(settle) {}
+  explicit Mailbox(napi_threadsafe_function settle) : settle_(settle) {}
 
-  void Settled(RequestId request) override {
+  // A request of the wait queue's, or kNamedGrants.
+  void Post(RequestId word) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (settle_ == nullptr) return;
-    // An environment that is closing takes no calls, and drops the request itself.
+    // An environment that is closing takes no calls, and drops its requests itself.
     static_cast<void>(::napi_call_threadsafe_function(
-        settle_, reinterpret_cast<void*>(static_cast<std::uintptr_t>(request)),
+        settle_, reinterpret_cast<void*>(static_cast<std::uintptr_t>(word)),
         napi_tsfn_nonblocking));
   }
 
@@ -53,6 +54,33 @@ class EnvironmentParty : public WaitParty {
   napi_threadsafe_function settle_;
 };
 
+namespace {
+
+// No request has this number.
+constexpr RequestId kNamedGrants = 0;
+
+class EnvironmentParty : public WaitParty {
+ public:
+  explicit EnvironmentParty(std::shared_ptr<Mailbox> mailbox) : mailbox_(std::move(mailbox)) {}
+
+  void Settled(RequestId request) override { mailbox_->Post(request); }
+
+ private:
+  const std::shared_ptr<Mailbox> mailbox_;
+};
+
+class EnvironmentNamedParty : public NamedParty {
+ public:
+  explicit EnvironmentNamedParty(std::shared_ptr<Mailbox> mailbox) : mailbox_(std::move(mailbox)) {}
+
+  void Granted() override { mailbox_->Post(kNamedGrants); }
+
+ private:
+  const std::shared_ptr<Mailbox> mailbox_;
+};
+
+}  // namespace
+
 Environment::Environment(napi_env env) : env_(env) {
   const Napi::String name = Napi::String::New(env, "bucketlock");
   const napi_status made = ::napi_create_threadsafe_function(
@@ -64,7 +92,10 @@ Environment::Environment(napi_env env) : env_(env) {
   } else {
     settle_ = nullptr;
   }
-  party_ = std::make_shared<EnvironmentParty>(settle_);
+  mailbox_ = std::make_shared<Mailbox>(settle_);
+  party_ = std::make_shared<EnvironmentParty>(mailbox_);
+  named_claims_ = std::make_unique<NamedClaims>(std::make_shared<EnvironmentNamedParty>(mailbox_),
+                                                [this](bool alive) { HoldLoop(alive); });
   // After the thread-safe function was made, because hooks run in reverse: ours clears the pointer
   // before Node destroys what it points to.
   static_cast<void>(::napi_add_env_cleanup_hook(env, &Environment::OnCleanUp, this));
@@ -79,7 +110,8 @@ void Environment::OnCleanUp(void* environment) { static_cast<Environment*>(envir
 void Environment::Close() {
   if (closed_) return;
   closed_ = true;
-  party_->Close();
+  mailbox_->Close();
+  named_claims_->DropAll();
   ReleaseAll(kCleanUpBudget);
   // Left over is what the system refused to release, or had no time for: dead locks from here on,
   // which the next acquirer reclaims.
@@ -104,12 +136,9 @@ void Environment::ReleaseAll(std::chrono::milliseconds budget) {
   // First: what is released must not be granted to a request of ours that nobody will take.
   for (const auto& [request, pending] : pending_) {
     static_cast<void>(WaitQueue::OfProcess().Leave(request));
+    if (pending.settled.has_value()) HoldLoop(false);
   }
   pending_.clear();
-  if (async_waits_ > 0) {
-    async_waits_ = 1;
-    HoldLoop(false);
-  }
   const auto end = std::chrono::steady_clock::now() + budget;
   for (const auto& [id, attempt] : attempts_) {
     const std::shared_ptr<HeldLockfile> won = attempt->Abandon();
@@ -213,6 +242,10 @@ void Environment::OnSettled(napi_env raw_env, napi_value, void* raw_environment,
   if (raw_env == nullptr) return;
   Environment* const self = static_cast<Environment*>(raw_environment);
   const RequestId request = reinterpret_cast<std::uintptr_t>(raw_request);
+  if (request == kNamedGrants) {
+    self->named_claims_->Deliver(raw_env);
+    return;
+  }
   const auto found = self->pending_.find(request);
   // Given up in the meantime.
   if (found == self->pending_.end()) return;

@@ -17,12 +17,13 @@
 
 #include "contender.h"
 #include "held_lockfile.h"
+#include "named_claims.h"
 #include "pool_attempt.h"
 #include "wait_queue.h"
 
 namespace bucketlock {
 
-class EnvironmentParty;
+class Mailbox;
 
 using AttemptId = std::uint64_t;
 
@@ -69,6 +70,8 @@ class Environment {
   Napi::Value WaitSlice(Napi::Env env, RequestId request, std::chrono::milliseconds slice);
   Napi::Value CancelWait(Napi::Env env, RequestId request);
 
+  NamedClaims& named_claims() { return *named_claims_; }
+
  private:
   struct Pending {
     Finish finish;
@@ -91,7 +94,9 @@ class Environment {
 
   const napi_env env_;
   napi_threadsafe_function settle_ = nullptr;
-  std::shared_ptr<EnvironmentParty> party_;
+  std::shared_ptr<Mailbox> mailbox_;
+  std::shared_ptr<WaitParty> party_;
+  std::unique_ptr<NamedClaims> named_claims_;
   std::unordered_map<AttemptId, std::shared_ptr<PoolAttempt>> attempts_;
   AttemptId last_attempt_ = 0;
   std::unordered_map<std::uint64_t, std::shared_ptr<HeldLockfile>> holds_;

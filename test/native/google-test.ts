@@ -57,6 +57,8 @@ const NODE_API_SOURCES = [
   'job.cc',
   'lockfile_calls.cc',
   'marshal.cc',
+  'named_calls.cc',
+  'named_claims.cc',
   'wait_calls.cc',
 ];
 
