@@ -1,52 +1,53 @@
-// Uncontended cost of a bucket lock, against the bare system calls and against its peers.
-//   node test/bench/run.mjs [--rounds 15] [--count 1000] [--json]
-import { tmpdir } from 'node:os';
-import { parseArgs } from 'node:util';
+// Measures bucketlock beside its peers and beside a C program that makes the same system calls:
+// one table, and the same as JSON and as plots. See docs/benchmarks.md.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
+import { dirname } from 'node:path';
 
-import { measureUncontended } from './uncontended.mjs';
+import { machine } from './harness/machine.mjs';
+import { Work } from './harness/work.mjs';
+import { USAGE, readOptions } from './options.mjs';
+import { measure } from './parts/index.mjs';
+import { writePlots } from './report/plots.mjs';
+import { publish } from './report/publish.mjs';
+import { table } from './report/table.mjs';
+import { FULL, QUICK } from './sizes.mjs';
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '15' },
-    count: { type: 'string', default: '1000' },
-    disk: { type: 'string', default: tmpdir() },
-    memory: { type: 'string', default: '/dev/shm' },
-    json: { type: 'boolean', default: false },
-  },
-});
-const sizes = { rounds: Number(values.rounds), count: Number(values.count) };
-const results = {
-  disk: await measureUncontended({ parent: values.disk, ...sizes }),
-  tmpfs: await measureUncontended({ parent: values.memory, ...sizes }),
-};
+const EXIT_USAGE = 64;
 
-function ratios(cost) {
-  const bare = cost['C program, bare system calls'];
-  const trips = cost['two empty trips through the pool'];
-  return {
-    'sync against the C program': cost['bucketlock, sync'] / bare,
-    'async against C program and two trips': cost['bucketlock, async'] / (bare + trips),
-    'proper-lockfile async against bucketlock async':
-      cost['proper-lockfile, async'] / cost['bucketlock, async'],
-    'proper-lockfile sync against bucketlock sync':
-      cost['proper-lockfile, sync'] / cost['bucketlock, sync'],
-  };
+const options = optionsOrExit();
+const results =
+  options.from === undefined ? await run() : JSON.parse(readFileSync(options.from, 'utf8'));
+console.log(table(results));
+if (options.json !== undefined) {
+  mkdirSync(dirname(options.json), { recursive: true });
+  writeFileSync(options.json, `${JSON.stringify(results, null, 2)}\n`);
+}
+if (options.svg !== undefined) writePlots(results, options.svg);
+if (options.publish) await publish(results);
+
+async function run() {
+  const sizes = options.quick ? QUICK : FULL;
+  const results = { machine: machine(options), sizes };
+  const works = { disk: new Work(options.disk), memory: new Work(options.memory) };
+  process.on('exit', () => {
+    for (const work of Object.values(works)) work.remove();
+  });
+  for (const part of options.parts) {
+    const start = performance.now();
+    process.stderr.write(`${part} …`);
+    results[part] = await measure(part, works, sizes);
+    process.stderr.write(` ${((performance.now() - start) / 1000).toFixed(0)} s\n`);
+  }
+  results.machine.loadAfter = loadavg()[0];
+  return results;
 }
 
-if (values.json) {
-  console.log(JSON.stringify({ ...sizes, nanoseconds: results }, null, 2));
-} else {
-  console.log(
-    `Medians of ${sizes.rounds} rounds of ${sizes.count} acquire and release, one at a time.\n`,
-  );
-  for (const [fileSystem, cost] of Object.entries(results)) {
-    console.log(fileSystem);
-    for (const [name, nanoseconds] of Object.entries(cost)) {
-      console.log(`  ${name.padEnd(48)}${(nanoseconds / 1000).toFixed(1).padStart(9)} us`);
-    }
-    for (const [name, ratio] of Object.entries(ratios(cost))) {
-      console.log(`  ${name.padEnd(48)}${ratio.toFixed(2).padStart(9)} x`);
-    }
-    console.log();
+function optionsOrExit() {
+  try {
+    return readOptions(process.argv.slice(2));
+  } catch (error) {
+    console.error(`${error.message}\n\n${USAGE}`);
+    process.exit(EXIT_USAGE);
   }
 }

@@ -1,5 +1,6 @@
 /* The system calls of one uncontended acquire and release, and nothing else: the floor that the
- * benchmark compares with. Prints the nanoseconds of each of `rounds` batches. */
+ * benchmark compares with. Prints the nanoseconds of each of `rounds` batches, which are measured
+ * while `others` other lockfiles are held. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
@@ -7,6 +8,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <time.h>
@@ -16,6 +18,25 @@ static void check(int failed, const char* what) {
   if (!failed) return;
   perror(what);
   exit(1);
+}
+
+/* Holds other lockfiles, each in a directory of its own. */
+static void hold_others(const char* directory, long others) {
+  struct rlimit descriptors;
+  check(getrlimit(RLIMIT_NOFILE, &descriptors) != 0, "getrlimit");
+  descriptors.rlim_cur = descriptors.rlim_max;
+  check(setrlimit(RLIMIT_NOFILE, &descriptors) != 0, "setrlimit");
+  for (long i = 0; i < others; ++i) {
+    char path[4096];
+    snprintf(path, sizeof(path), "%s/other-%ld", directory, i);
+    check(mkdir(path, 0700) != 0, path);
+    const int parent = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    check(parent < 0, path);
+    const int file = openat(parent, ".lock", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    check(file < 0, path);
+    check(flock(file, LOCK_EX | LOCK_NB) != 0, path);
+    close(parent);
+  }
 }
 
 static void lock_and_unlock(const char* directory) {
@@ -47,9 +68,10 @@ static void lock_and_unlock(const char* directory) {
 }
 
 int main(int argc, char** argv) {
-  if (argc != 4) return 64;
+  if (argc != 5) return 64;
   const long rounds = strtol(argv[2], NULL, 10);
   const long count = strtol(argv[3], NULL, 10);
+  hold_others(argv[1], strtol(argv[4], NULL, 10));
   for (long round = 0; round < rounds; ++round) {
     struct timespec start;
     struct timespec end;

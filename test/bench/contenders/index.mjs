@@ -1,0 +1,38 @@
+/** In the order of the table's columns. Each is a module of this directory, but the C program. */
+export const CONTENDERS = [
+  'bucketlock',
+  'c',
+  'fs-native-extensions',
+  'proper-lockfile',
+  'lockfile',
+  'cross-process-lock',
+];
+
+/** Of named locks, which exclude within one process: rows of their own. */
+export const NAMED_LOCK = 'named-lock';
+
+const C_PROGRAM = {
+  title: 'C program',
+  cannot: {
+    async: 'the C program has no event loop',
+    queue: 'the C program: one waiter to a process',
+    abort: 'the C program has nothing to reject',
+  },
+};
+
+/** What there is to know of a contender: its `title`, what it `cannot`, and how to `open` it. */
+export async function contender(name) {
+  return name === 'c' ? C_PROGRAM : await import(`./${name}.mjs`);
+}
+
+/** The contenders that can do what is to be measured, and the reasons of those that cannot. */
+export async function split(ability, names = CONTENDERS) {
+  const able = [];
+  const reasons = {};
+  for (const name of names) {
+    const { cannot } = await contender(name);
+    if (cannot[ability] === undefined) able.push(name);
+    else reasons[name] = { cannot: cannot[ability] };
+  }
+  return { able, reasons };
+}

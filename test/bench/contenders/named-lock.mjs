@@ -1,0 +1,20 @@
+import * as bucketlock from '../../../dist/index.js';
+
+export const title = 'namedLock';
+/** It excludes within one process only. */
+export const cannot = {};
+export const available = typeof bucketlock.namedLock === 'function';
+
+export async function open(directory) {
+  const lock = bucketlock.namedLock(directory, { waitMs: Infinity });
+  return {
+    async acquire(signal) {
+      const held = await lock.acquire(signal === undefined ? {} : { signal });
+      return () => held.release();
+    },
+    acquireSync() {
+      const held = lock.acquireSync();
+      return () => held.releaseSync();
+    },
+  };
+}

@@ -1,0 +1,4 @@
+/** Nanoseconds of the monotonic clock. */
+export function now() {
+  return Number(process.hrtime.bigint());
+}

@@ -1,0 +1,40 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { CONTENDERS, NAMED_LOCK, contender, split } from '../contenders/index.mjs';
+import { Participant, withParticipants } from '../harness/participant.mjs';
+import { summary } from '../harness/statistics.mjs';
+
+const MIN_WAIT_MS = 10;
+const SPREAD_MS = 50;
+
+/** Nanoseconds from the abort of a waiting acquire until it has rejected. */
+export async function abort(work, { rounds }) {
+  const { available = true } = await contender(NAMED_LOCK);
+  const names = available ? [...CONTENDERS, NAMED_LOCK] : CONTENDERS;
+  const { able, reasons } = await split('abort', names);
+  const result = { ...reasons };
+  for (const name of able) result[name] = summary(await aborts(work, name, rounds));
+  return result;
+}
+
+async function aborts(work, name, rounds) {
+  const directory = work.directory();
+  // A named lock excludes within one process only.
+  const holder = new Participant(work, name, directory);
+  const waiter = name === NAMED_LOCK ? holder : new Participant(work, name, directory);
+  return await withParticipants([...new Set([holder, waiter])], async () => {
+    await (
+      await holder.acquire()
+    ).held;
+    const samples = [];
+    for (let round = 0; round < rounds; round += 1) {
+      waiter.send('acquire');
+      await waiter.expect('waiting');
+      await sleep(MIN_WAIT_MS + Math.random() * SPREAD_MS);
+      waiter.send('abort');
+      const [aborted, rejected] = (await waiter.expect('aborted')).map(Number);
+      samples.push(rejected - aborted);
+    }
+    return samples;
+  });
+}

@@ -1,0 +1,72 @@
+import { MILLISECONDS, digits } from './format.mjs';
+
+const ratio = (value) => `${digits(value)} x`;
+
+/** The figures that matter, as far as they were measured: pairs of a label and a text. */
+export function ratios(results) {
+  const { uncontended, handover, contended, waiting, recovery, abort } = results;
+  return [
+    ...(contended === undefined
+      ? []
+      : fairness(contended.bucketlock, results.sizes.contended.runs)),
+    ...(handover === undefined ? [] : handOver(handover)),
+    ...(waiting === undefined
+      ? []
+      : [['CPU of a waiter, ms a minute', digits(waiting.bucketlock.median)]]),
+    ...(abort === undefined ? [] : [['abort, ms', digits(abort.bucketlock.median * MILLISECONDS)]]),
+    ...(recovery === undefined ? [] : recover(recovery)),
+    ...(uncontended === undefined ? [] : Object.entries(uncontended).flatMap(cost)),
+  ];
+}
+
+function fairness(own, runs) {
+  const [fewest] = runs[0];
+  const [most, seconds] = runs.at(-1);
+  const { most: upper, least: lower } = own[most];
+  return [
+    [
+      `${most} processes over ${seconds} s: most served / least served`,
+      `${digits(upper.median)} / ${digits(lower.median)} = ${ratio(upper.median / lower.median)}`,
+    ],
+    [
+      `throughput at ${most} / at ${fewest}`,
+      ratio(own[most].perSecond.median / own[fewest].perSecond.median),
+    ],
+  ];
+}
+
+function handOver(figures) {
+  const against = (name) => ratio(figures.bucketlock.median / figures[name].median);
+  return [
+    ['hand-over / C program', against('c')],
+    ['hand-over / fs-native-extensions', against('fs-native-extensions')],
+  ];
+}
+
+function recover({ bucketlock, c }) {
+  return [
+    [
+      'recovery, p99 minus that of the C program, ms',
+      digits((bucketlock.p99 - c.p99) * MILLISECONDS),
+    ],
+  ];
+}
+
+function cost([where, figures]) {
+  const { bucketlock, c, trips, 'proper-lockfile': proper } = figures;
+  return [
+    [`${where}: sync / C program`, ratio(bucketlock.sync.median / c.sync.median)],
+    [
+      `${where}: async / (C program + two empty trips)`,
+      ratio(bucketlock.async.median / (c.sync.median + trips.async.median)),
+    ],
+    [
+      `${where}: proper-lockfile / bucketlock, sync`,
+      ratio(proper.sync.median / bucketlock.sync.median),
+    ],
+    [
+      `${where}: proper-lockfile / bucketlock, async`,
+      ratio(proper.async.median / bucketlock.async.median),
+    ],
+  ];
+}
