@@ -5,6 +5,26 @@ import type { LockReport } from './lock.js';
 import { quoted } from './quoted.js';
 
 /**
+ * Which named lock something is about.
+ *
+ * @example
+ * ```ts
+ * if (message.kind === 'named') console.log(message.name, message.scope);
+ * ```
+ */
+export interface NamedLockId {
+  readonly kind: 'named';
+  readonly name: string;
+  readonly scope?: string;
+}
+
+/** Which bucket lock: `path` is the bucket directory. */
+interface BucketLockId {
+  readonly kind: 'bucket';
+  readonly path: string;
+}
+
+/**
  * The channels of `node:diagnostics_channel` that locks publish on, and the shape of what they
  * publish. A message is made only while somebody listens, in the thread that the lock is used in.
  * `NODE_DEBUG=bucketlock` prints each to stderr.
@@ -18,26 +38,22 @@ import { quoted } from './quoted.js';
  * import type { LockDiagnostics } from 'bucketlock';
  *
  * subscribe('bucketlock:wait', (message) => {
- *   const { path, holder } = message as LockDiagnostics['bucketlock:wait'];
- *   console.log(`${path}: waiting for process ${holder.pid}`);
+ *   const wait = message as LockDiagnostics['bucketlock:wait'];
+ *   const lock = wait.kind === 'named' ? wait.name : wait.path;
+ *   console.log(`${lock}: waiting for process ${wait.holder.pid}`);
  * });
  * ```
  */
 export interface LockDiagnostics {
   /** A lock is ours. */
-  'bucketlock:acquire': {
-    readonly kind: 'bucket';
-    /** The bucket directory. */
-    readonly path: string;
+  'bucketlock:acquire': (BucketLockId | NamedLockId) & {
     readonly token: string;
     readonly label?: string;
     /** How long it had to wait after the first attempt had found it held, in milliseconds. */
     readonly waitedMs: number;
   };
   /** The first attempt found the lock held, and a wait begins. */
-  'bucketlock:wait': {
-    readonly kind: 'bucket';
-    readonly path: string;
+  'bucketlock:wait': (BucketLockId | NamedLockId) & {
     readonly label?: string;
     readonly holder: LockReport;
     /** What is left to wait, in milliseconds; may be `Infinity`. */
@@ -47,22 +63,16 @@ export interface LockDiagnostics {
    * An acquire removed what a dead holder had left, whether it got the lock then or not. Of several
    * that one acquire removed, the last. Not published by an attempt that was given up meanwhile.
    */
-  'bucketlock:reclaim': {
-    readonly kind: 'bucket';
-    readonly path: string;
+  'bucketlock:reclaim': BucketLockId & {
     /** Its `evidence` is what proved the death. */
     readonly holder: LockReport;
   };
   /** A lock was released. One that was lost is not published here. */
-  'bucketlock:release': {
-    readonly kind: 'bucket';
-    readonly path: string;
+  'bucketlock:release': (BucketLockId | NamedLockId) & {
     readonly token: string;
   };
   /** A lock was found to be no longer ours; published once for each. */
-  'bucketlock:lost': {
-    readonly kind: 'bucket';
-    readonly path: string;
+  'bucketlock:lost': BucketLockId & {
     readonly token: string;
     readonly reason: LockLostReason;
   };

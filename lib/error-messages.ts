@@ -1,6 +1,13 @@
 import type { BucketInvalidReason, LockLostReason } from './errors.js';
 import type { LockReport } from './lock.js';
 import { describeHolder, waysOut } from './lock-report.js';
+import { quoted } from './quoted.js';
+
+/** How messages call a named lock. */
+export function namedLockCalled(name: string, scope: string | undefined): string {
+  const of = scope === undefined ? '' : ` of '${inWords(scope)}'`;
+  return `The named lock '${inWords(name)}'${of}`;
+}
 
 /**
  * The sentences of a busy error: who holds it, how long was waited, what can be done. Where waiting
@@ -61,6 +68,11 @@ const LOST_REASONS: Record<LockLostReason, string> = {
   replaced: 'another lockfile stands in its place',
   'other-process': 'it was acquired by another process, of which this one is a fork',
 };
+
+/** A name may hold anything; a message holds what a terminal can print. */
+function inWords(name: string): string {
+  return quoted(name).slice(1, -1);
+}
 
 function printable(path: string): string {
   return path.replaceAll('\0', '\\0');

@@ -3,10 +3,12 @@ import {
   busyMessage,
   invalidBucketMessage,
   lostMessage,
+  namedLockCalled,
   reentryMessage,
   releaseBlockedMessage,
   unsupportedMessage,
 } from './error-messages.js';
+import type { NamedLockId } from './diagnostics.js';
 import type { LockReport } from './lock.js';
 
 /**
@@ -55,6 +57,7 @@ export type LockLostReason = 'removed' | 'replaced' | 'other-process';
 export interface LockErrorDetails {
   readonly code: string;
   readonly path?: string | undefined;
+  readonly lockName?: string | undefined;
   readonly errno?: number | undefined;
   readonly syscall?: string | undefined;
   readonly cause?: unknown;
@@ -81,6 +84,8 @@ export class LockError extends Error {
 
   readonly code: string;
   declare readonly path?: string;
+  /** The name of a named lock. */
+  declare readonly lockName?: string;
   declare readonly errno?: number;
   declare readonly syscall?: string;
 
@@ -88,6 +93,7 @@ export class LockError extends Error {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = details.code;
     if (details.path !== undefined) this.path = details.path;
+    if (details.lockName !== undefined) this.lockName = details.lockName;
     if (details.errno !== undefined) this.errno = details.errno;
     if (details.syscall !== undefined) this.syscall = details.syscall;
   }
@@ -239,8 +245,14 @@ export class LockReentryError extends LockError {
     brand(this.prototype, 'LockReentryError');
   }
 
-  constructor(path: string) {
-    super(reentryMessage(bucketLockOn(path)), { code: LOCK_ERROR_CODES.LockReentryError, path });
+  /** `lock` is the path of a bucket, or a named lock. */
+  constructor(lock: string | NamedLockId) {
+    const isPath = typeof lock === 'string';
+    const called = isPath ? bucketLockOn(lock) : namedLockCalled(lock.name, lock.scope);
+    super(reentryMessage(called), {
+      code: LOCK_ERROR_CODES.LockReentryError,
+      ...(isPath ? { path: lock } : { lockName: lock.name }),
+    });
   }
 }
 

@@ -12,7 +12,7 @@ export {
   withLockSync,
 } from './bucket-functions.js';
 export { BucketLock } from './bucket-lock.js';
-export type { LockDiagnostics } from './diagnostics.js';
+export type { LockDiagnostics, NamedLockId } from './diagnostics.js';
 export {
   isBucketBusyError,
   isBucketValidationError,
@@ -58,5 +58,7 @@ export {
   unlinkLockfileSync,
 } from './lockfile-removal.js';
 export type { UnlinkLockfileOptions } from './lockfile-removal.js';
+export { NamedLocks, namedLock } from './named-lock.js';
+export type { NamedLock } from './named-lock.js';
 export type { BreakLockOptions, BucketLockOptions, InspectLockOptions } from './options.js';
 export { probeProcess } from './probe-process.js';

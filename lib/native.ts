@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { LockAddonError } from './errors.js';
 import type { BucketInvalidReason, LockLostReason } from './errors.js';
+import type { NativeNamedCalls } from './native-named.js';
 
 /** A bucket lock request as the addon takes it: checked and complete. */
 export interface NativeBucketSpec {
@@ -124,7 +125,7 @@ export interface NativeWait {
  * The addon's face. Calls with a promise do their I/O on libuv's pool or on a thread of the
  * addon's own; their `Sync` twins do it here. Arguments are trusted: `options.ts` has checked them.
  */
-export interface NativeAddon {
+export interface NativeAddon extends NativeNamedCalls {
   bucketAttempt(spec: NativeBucketSpec): NativeWait;
   bucketAttemptSync(spec: NativeBucketSpec): NativeAttempt;
   /** Gives an attempt up, begun or not. What it has won or still wins is released there. */

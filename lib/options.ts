@@ -127,12 +127,16 @@ export interface UnlinkSettings {
   readonly reason: string | undefined;
 }
 
-export const DEFAULT_BUCKET_LOCK_SETTINGS: BucketLockSettings = Object.freeze({
+export const DEFAULT_ACQUIRE_SETTINGS: AcquireSettings = Object.freeze({
   waitMs: 10_000,
   signal: undefined,
   label: undefined,
   onWait: undefined,
   detached: false,
+});
+
+export const DEFAULT_BUCKET_LOCK_SETTINGS: BucketLockSettings = Object.freeze({
+  ...DEFAULT_ACQUIRE_SETTINGS,
   mode: 0o600,
   create: true,
   recordFormat: 'full',
@@ -143,6 +147,9 @@ export const DEFAULT_BUCKET_LOCK_SETTINGS: BucketLockSettings = Object.freeze({
 /** Longest label, in UTF-16 units: a record stays readable in one small read. */
 const MAX_LABEL_LENGTH = 1024;
 
+/** Longest name of a named lock, or scope of such names, in UTF-16 units. */
+const MAX_NAME_LENGTH = 1024;
+
 export function readAcquireOptions(options: unknown, defaults: AcquireSettings): AcquireSettings {
   return readOptions(options, ACQUIRE_CHECKS, defaults);
 }
@@ -152,6 +159,16 @@ export function readBucketLockOptions(
   defaults: BucketLockSettings = DEFAULT_BUCKET_LOCK_SETTINGS,
 ): BucketLockSettings {
   return readOptions(options, BUCKET_LOCK_CHECKS, defaults);
+}
+
+/** The name of a lock, or what the name is one of. `what` is what the argument is called. */
+export function readLockName(value: unknown, what: string): string {
+  const name = checkString(value, what);
+  if (name === '') throw invalidValue(what, 'a string that is not empty', name);
+  if (name.length > MAX_NAME_LENGTH) {
+    throw outOfRange(what, `a string of at most ${MAX_NAME_LENGTH} UTF-16 units`, name);
+  }
+  return name;
 }
 
 export function readInspectOptions(options: unknown): { readonly trustKernelLocks: boolean } {

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { BucketLock } from '../lib/bucket-lock.js';
 import { diagnostics } from '../lib/diagnostics.js';
+import { NamedLocks, namedLock } from '../lib/named-lock.js';
 import { useDriver } from './helpers/driver.js';
 import { program } from './helpers/program.js';
 import { leaveDeadRecord, lockfileOf, writeRecord } from './helpers/records.js';
@@ -85,6 +86,29 @@ test('a wait is published with the holder, and then how long it took', async () 
   const byChannel = new Map([release, acquire] as Published[]);
   expect(byChannel.get('bucketlock:release')).toMatchObject({ token: first.token });
   expect(byChannel.get('bucketlock:acquire')?.['waitedMs']).toBeGreaterThan(0);
+});
+
+test.for([
+  [namedLock('published'), { kind: 'named', name: 'published' }],
+  [new NamedLocks('acme').lock('published'), { kind: 'named', name: 'published', scope: 'acme' }],
+] as const)('a named lock publishes its name and scope: %s', async ([lock, id]) => {
+  const first = await lock.acquire({ label: 'first' });
+  const second = lock.acquire({ waitMs: 20_000, label: 'second' });
+  first.releaseSync();
+  const held = await second;
+  const { token } = held;
+  await held.release();
+  held.releaseSync();
+  const holder = expect.objectContaining({ label: 'first', token: first.token }) as object;
+  expect(taken()).toEqual([
+    ['bucketlock:acquire', { ...id, token: first.token, label: 'first', waitedMs: 0 }],
+    ['bucketlock:wait', { ...id, label: 'second', waitMs: any, holder }],
+    ['bucketlock:release', { ...id, token: first.token }],
+    ['bucketlock:acquire', { ...id, token, label: 'second', waitedMs: any }],
+    ['bucketlock:release', { ...id, token }],
+  ]);
+  expect(await lock.tryAcquire({ signal: AbortSignal.abort() }).catch(() => null)).toBeNull();
+  expect(taken()).toEqual([]);
 });
 
 test('an attempt that does not wait publishes nothing when it is busy', async () => {
