@@ -14,6 +14,7 @@ import { table } from './report/table.mjs';
 import { FULL, QUICK } from './sizes.mjs';
 
 const EXIT_USAGE = 64;
+const EXIT_INTERRUPTED = 130;
 
 const options = optionsOrExit();
 const results =
@@ -33,6 +34,9 @@ async function run() {
   process.on('exit', () => {
     for (const work of Object.values(works)) work.remove();
   });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(signal, () => process.exit(EXIT_INTERRUPTED));
+  }
   for (const part of options.parts) {
     const start = performance.now();
     process.stderr.write(`${part} …`);
