@@ -14,6 +14,7 @@ const COLOURS = {
   lockfile: '#cc79a7',
   'cross-process-lock': '#e69f00',
 };
+const OWN = 'bucketlock';
 const TITLES = { c: 'C program' };
 
 export const titleOf = (name) => TITLES[name] ?? name;
@@ -76,7 +77,9 @@ export function lines({ text, subtext, x, y, points, xType = 'log', legend = 'bo
       name: titleOf(name),
       data,
       symbolSize: xType === 'value' ? 0 : 7,
-      lineStyle: { width: 2 },
+      // Our own above the others.
+      z: name === OWN ? 3 : 2,
+      lineStyle: { width: name === OWN ? 3 : 2 },
       itemStyle: { color: colourOf(name) },
     })),
   };
