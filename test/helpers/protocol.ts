@@ -56,6 +56,26 @@ export interface CountRequest extends AcquireRequest {
   readonly sentinel: string;
   /** Stops by itself after so many turns; without it, `stop` ends the loop. */
   readonly turns?: number;
+  /** How long each turn takes, beside its own work. Default: 2. */
+  readonly workMs?: number;
+}
+
+export interface Resources {
+  readonly descriptors: number;
+  readonly threads: number;
+}
+
+/** What came of a loop of counted turns. */
+export interface Counted {
+  readonly turns: number;
+  /** How many turns of others, at most, one wait for a turn has seen. */
+  readonly mostAhead: number;
+}
+
+/** A wait that goes on while its participant does other things, without end by default. */
+export interface WaitRequest extends AcquireRequest {
+  /** What it is called from now on. */
+  readonly wait: string;
 }
 
 /** One counted turn. */
@@ -76,6 +96,11 @@ export interface Commands {
   readonly acquireSync: Command<AcquireRequest, Hold>;
   readonly tryAcquire: Command<AcquireRequest, Hold | null>;
   readonly tryAcquireSync: Command<AcquireRequest, Hold | null>;
+  /** Begins to acquire; answers once it stands in line, or has the lock. */
+  readonly startWait: Command<WaitRequest, null>;
+  readonly abortWait: Command<{ readonly wait: string }, null>;
+  /** Answers what the wait came to, once it is over. */
+  readonly endWait: Command<{ readonly wait: string }, Hold>;
   readonly release: Command<{ readonly hold: string }, boolean>;
   readonly releaseSync: Command<{ readonly hold: string }, boolean>;
   readonly verify: Command<{ readonly hold: string }, boolean>;
@@ -84,7 +109,7 @@ export interface Commands {
   readonly breakLock: Command<LockRequest & { readonly token: string }, boolean>;
   /** Releases everything still held. */
   readonly reset: Command<object, null>;
-  readonly count: Command<CountRequest, { readonly turns: number }>;
+  readonly count: Command<CountRequest, Counted>;
   /** Ends `count` and `spawnInLoop` after the turn they are in. */
   readonly stop: Command<object, null>;
   /** `acquireSync` and `releaseSync` between two marker system calls that a tracer can find. */
@@ -95,13 +120,25 @@ export interface Commands {
   readonly poolThread: Command<object, number>;
   /** Starts a worker thread that connects as the participant `id`. */
   readonly startWorker: Command<{ readonly id: number }, null>;
+  /** Terminates a worker thread that it started; answers once that is done. */
+  readonly terminateWorker: Command<{ readonly id: number }, null>;
+  /** Never turns its event loop again. Never answers. */
+  readonly spin: Command<object, never>;
+  /** Whether the addon is loaded, by whichever thread. */
+  readonly hasAddon: Command<object, boolean>;
   /** Starts a detached process that connects as the participant `id`; answers its PID. */
   readonly spawnDetached: Command<{ readonly id: number }, number>;
   /** Starts short-lived processes one after the other until `stop`; answers how many. */
   readonly spawnInLoop: Command<object, number>;
+  /** How many of these the process has, not counting what it asks with. */
+  readonly resources: Command<object, Resources>;
+  /** How often threads of the process have gone to sleep, ended ones included. */
+  readonly switches: Command<object, number>;
   readonly chdir: Command<{ readonly directory: string }, null>;
   /** Kills another process as the system does it, by TerminateProcess on Windows. */
   readonly killProcess: Command<{ readonly pid: number }, null>;
+  /** Lets go of its connection: it ends once it has nothing left to do. Never answers. */
+  readonly leave: Command<object, never>;
   /** Ends the process as a program that is done would. Never answers. */
   readonly exit: Command<object, never>;
 }

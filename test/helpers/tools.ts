@@ -62,6 +62,7 @@ const probes = {
       mountBindfs(subdirectory(directory, 'source'), subdirectory(directory, 'target'));
     }),
   cc: () => runs('cc', '--version'),
+  flock: () => runs('flock', '--version'),
   gtest: () => runsGoogleTest('address,undefined'),
   'gtest-thread': () => runsGoogleTest('thread'),
   mingw: () => runs('x86_64-w64-mingw32-g++-posix', '--version'),

@@ -9,12 +9,12 @@ export const PATIENCE_MS = 30_000;
  */
 export async function until<T>(
   what: string,
-  condition: () => T | undefined | false,
+  condition: () => T | undefined | false | Promise<T | undefined | false>,
   patienceMs = PATIENCE_MS,
 ): Promise<T> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
-    const value = condition();
+    const value = await condition();
     if (value !== undefined && value !== false) return value;
     if (performance.now() > deadline) throw new Error(`not within ${patienceMs} ms: ${what}`);
     await sleep(5);
