@@ -18,7 +18,9 @@ export async function releaseWithin(
   directory: string,
   retryMs: number,
 ): Promise<UnblockedRelease> {
-  const release = await retryWhileBlocked(() => addon.release(hold), isBlocked, retryMs);
+  const first = await addon.release(hold);
+  if (first.outcome !== 'blocked') return first;
+  const release = await retryWhileBlocked(first, () => addon.release(hold), isBlocked, retryMs);
   return unblocked(release, directory, retryMs);
 }
 
@@ -29,7 +31,9 @@ export function releaseWithinSync(
   directory: string,
   retryMs: number,
 ): UnblockedRelease {
-  const release = retryWhileBlockedSync(() => addon.releaseSync(hold), isBlocked, retryMs);
+  const first = addon.releaseSync(hold);
+  if (first.outcome !== 'blocked') return first;
+  const release = retryWhileBlockedSync(first, () => addon.releaseSync(hold), isBlocked, retryMs);
   return unblocked(release, directory, retryMs);
 }
 

@@ -5,17 +5,17 @@ import { Deadline } from './deadline.js';
 const POLL_MS = 20;
 
 /**
- * Repeats `attempt` for as long as it is blocked, `retryMs` at most, and answers what it came to
- * last. There is always one attempt, and after the last pause one more.
+ * Repeats an `attempt` that came to `first`, for as long as it is blocked, `retryMs` at most, and
+ * answers what it came to last. After the last pause there is one more attempt.
  */
 export async function retryWhileBlocked<T>(
+  first: T,
   attempt: () => Promise<T>,
   isBlocked: (outcome: T) => boolean,
   retryMs: number,
 ): Promise<T> {
   const deadline = new Deadline(retryMs);
-  for (;;) {
-    const outcome = await attempt();
+  for (let outcome = first; ; outcome = await attempt()) {
     const pauseMs = Math.min(POLL_MS, deadline.remainingMs);
     if (!isBlocked(outcome) || pauseMs <= 0) return outcome;
     await sleep(pauseMs);
@@ -24,13 +24,13 @@ export async function retryWhileBlocked<T>(
 
 /** `retryWhileBlocked` on the calling thread, which can still be terminated. */
 export function retryWhileBlockedSync<T>(
+  first: T,
   attempt: () => T,
   isBlocked: (outcome: T) => boolean,
   retryMs: number,
 ): T {
   const deadline = new Deadline(retryMs);
-  for (;;) {
-    const outcome = attempt();
+  for (let outcome = first; ; outcome = attempt()) {
     const pauseMs = Math.min(POLL_MS, deadline.remainingMs);
     if (!isBlocked(outcome) || pauseMs <= 0) return outcome;
     sleepSync(pauseMs);

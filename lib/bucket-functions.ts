@@ -221,9 +221,7 @@ function impatientLock(bucket: string | URL, options: BucketLockOptions | undefi
   );
 }
 
-function allTaken(): Taken[] {
-  return sharedInThread('taken.v1', () => []);
-}
+const allTaken = sharedInThread<Taken[]>('taken.v1', () => []);
 
 function note(taken: Taken): void {
   const all = allTaken();

@@ -1,11 +1,11 @@
 import { invalidReturn, invalidType } from './argument-errors.js';
 import { lockfileIn, resolveBucket } from './bucket-path.js';
 import { attempt, attemptSync, waitInLine, waitInLineSync } from './bucket-wait.js';
+import type { BucketRequest } from './bucket-wait.js';
 import { Deadline } from './deadline.js';
 import { diagnostics } from './diagnostics.js';
-import { engage, exitReleaserOf } from './engagement.js';
+import { Engagement, exitReleaserOf } from './engagement.js';
 import { BucketBusyError } from './errors.js';
-import { exitRegistry } from './exit-registry.js';
 import { exitSignals } from './exit-signals.js';
 import { HeldBucket } from './held-bucket.js';
 import type { AcquireOptions, LockReport, SyncHeldLock, SyncLock } from './lock.js';
@@ -22,7 +22,8 @@ import type {
 import { readAcquireOptions, readBucketLockOptions } from './options.js';
 import type { AcquireSettings, BucketLockOptions, BucketLockSettings } from './options.js';
 import { errorOf } from './outcome-errors.js';
-import { claim, refuseNested, refuseNestedSync, refuseOwnWait, runWithin } from './reentry.js';
+import { POOL_PATIENCE_MS } from './pool-patience.js';
+import { refuseNested, refuseNestedSync, refuseOwnWait, runWithin } from './reentry.js';
 import { attachReleaseError } from './release-error.js';
 
 /**
@@ -49,6 +50,8 @@ export class BucketLock implements SyncLock {
   /** Where the lockfile is while somebody holds the lock. */
   readonly lockPath: string;
   readonly #settings: BucketLockSettings;
+  /** Made when first needed, for it takes the addon. */
+  #spec: NativeBucketSpec | undefined;
 
   /**
    * Touches nothing on disk and does not load the addon.
@@ -66,18 +69,25 @@ export class BucketLock implements SyncLock {
 
   /** @throws BucketBusyError after `waitMs`; see `Lock.acquire`. */
   async acquire(options?: AcquireOptions): Promise<SyncHeldLock> {
-    return this.#acquire(this.#read(options));
+    return await this.#acquire(this.#read(options));
   }
 
   async tryAcquire(options?: AcquireOptions): Promise<SyncHeldLock | null> {
     const settings = this.#read(options);
     settings.signal?.throwIfAborted();
     const addon = loadAddon();
-    return this.#whileEngaged(addon, async () => {
-      const outcome = await attempt(addon, this.#spec(settings), settings.signal);
-      if (outcome === undefined || outcome.outcome === 'busy') return null;
-      return this.#take(outcome, settings);
-    });
+    const engagement = new Engagement(addon, this.path);
+    try {
+      const outcome = await attempt(addon, this.#request(addon, settings), settings.signal);
+      if (outcome !== undefined && outcome.outcome !== 'busy') {
+        return this.#take(outcome, settings, engagement);
+      }
+    } catch (error) {
+      engagement.end();
+      throw error;
+    }
+    engagement.end();
+    return null;
   }
 
   async with<T>(
@@ -117,7 +127,8 @@ export class BucketLock implements SyncLock {
   tryAcquireSync(options?: AcquireOptions): SyncHeldLock | null {
     const settings = this.#read(options);
     settings.signal?.throwIfAborted();
-    const outcome = attemptSync(loadAddon(), this.#spec(settings));
+    const addon = loadAddon();
+    const outcome = attemptSync(addon, this.#request(addon, settings));
     return outcome.outcome === 'busy' ? null : this.#take(outcome, settings);
   }
 
@@ -155,40 +166,35 @@ export class BucketLock implements SyncLock {
     const deadline = new Deadline(settings.waitMs);
     settings.signal?.throwIfAborted();
     const addon = loadAddon();
-    const spec = this.#spec(settings);
-    return this.#whileEngaged(addon, async () => {
-      const first = await attempt(addon, spec, settings.signal, patienceWithin(settings.waitMs));
+    const request = this.#request(addon, settings);
+    // Without a gap from the first attempt until the hold ends.
+    const engagement = new Engagement(addon, this.path);
+    try {
+      const first = await attempt(addon, request, settings.signal, patienceWithin(settings.waitMs));
       if (first !== undefined) {
-        if (first.outcome !== 'busy') return this.#take(first, settings);
+        if (first.outcome !== 'busy') return this.#take(first, settings, engagement);
         this.#expectWait(first.report, settings, deadline);
       }
       const attempted = first !== undefined;
-      const outcome = await waitInLine(addon, spec, attempted, deadline, settings.signal);
-      return this.#take(withHolder(outcome, first), settings, deadline);
-    });
+      const outcome = await waitInLine(addon, request, attempted, deadline, settings.signal);
+      return this.#take(withHolder(outcome, first), settings, engagement, deadline);
+    } catch (error) {
+      engagement.end();
+      throw error;
+    }
   }
 
   #acquireSync(settings: AcquireSettings): HeldBucket {
     const deadline = new Deadline(settings.waitMs);
     settings.signal?.throwIfAborted();
     const addon = loadAddon();
-    const spec = this.#spec(settings);
-    const first = attemptSync(addon, spec);
+    const request = this.#request(addon, settings);
+    const first = attemptSync(addon, request);
     if (first.outcome !== 'busy') return this.#take(first, settings);
     if (settings.waitMs > 0 && !settings.detached) refuseOwnWait(this.path);
     this.#expectWait(first.report, settings, deadline);
-    const outcome = waitInLineSync(addon, spec, deadline, settings.signal);
-    return this.#take(withHolder(outcome, first), settings, deadline);
-  }
-
-  /** Engaged without a gap from the first attempt until the hold has its own claim. */
-  async #whileEngaged<R>(addon: NativeAddon, work: () => Promise<R>): Promise<R> {
-    const disengage = engage(addon, this.path);
-    try {
-      return await work();
-    } finally {
-      disengage();
-    }
+    const outcome = waitInLineSync(addon, request, deadline, settings.signal);
+    return this.#take(withHolder(outcome, first), settings, undefined, deadline);
   }
 
   /** Between the first attempt and the wait: throws if there is to be no wait after all. */
@@ -206,22 +212,25 @@ export class BucketLock implements SyncLock {
     if (deadline.remainingMs <= 0) throw this.#busy(holder, deadline.elapsedMs);
   }
 
-  #take(outcome: NativeAttempt, settings: AcquireSettings, deadline?: Deadline): HeldBucket {
+  /** The hold, which ends the engagement from now on; throws for every outcome but a lock. */
+  #take(
+    outcome: NativeAttempt,
+    settings: AcquireSettings,
+    engaged?: Engagement,
+    deadline?: Deadline,
+  ): HeldBucket {
     if (outcome.outcome === 'busy') throw this.#busy(outcome.report, deadline?.elapsedMs ?? 0);
     if (outcome.outcome !== 'acquired') throw errorOf(outcome, this.path, 'acquire');
     const addon = loadAddon();
-    const forget = claim(this.path);
-    const releaser = exitReleaserOf(addon);
-    const unretain = exitRegistry().retain(releaser);
+    const engagement = engaged ?? new Engagement(addon, this.path);
     // Programs that know of PIDs only do not see that the kernel lock is free.
     const isPidOnly = this.#settings.recordFormat === 'pid';
-    const unlisten = isPidOnly ? exitSignals().retain(releaser) : undefined;
+    const unlisten = isPidOnly ? exitSignals().retain(exitReleaserOf(addon)) : undefined;
     const held = new HeldBucket(addon, this.path, outcome, {
       releaseRetryMs: this.#settings.releaseRetryMs,
-      onLost: forget,
+      onLost: engagement.forget,
       onReleased: () => {
-        forget();
-        unretain();
+        engagement.end();
         unlisten?.();
       },
     });
@@ -258,18 +267,20 @@ export class BucketLock implements SyncLock {
     return readAcquireOptions(options, this.#settings);
   }
 
-  #spec({ label }: AcquireSettings): NativeBucketSpec {
+  #request(addon: NativeAddon, { label }: AcquireSettings): BucketRequest {
+    this.#spec ??= this.#makeSpec(addon);
+    return { directory: this.path, spec: this.#spec, label };
+  }
+
+  #makeSpec(addon: NativeAddon): NativeBucketSpec {
     const { mode, create, recordFormat, trustKernelLocks } = this.#settings;
-    return { directory: this.path, mode, create, recordFormat, trustKernelLocks, label };
+    return addon.bucketSpec(this.path, mode, create, recordFormat, trustKernelLocks);
   }
 }
 
-/** How long the first attempt of an acquire that may wait is left to libuv's pool. */
-const POOL_PATIENCE_MS = 100;
-
 /** A single attempt has all the time that the pool takes. */
-function patienceWithin(waitMs: number): Deadline | undefined {
-  return waitMs === 0 ? undefined : new Deadline(Math.min(waitMs, POOL_PATIENCE_MS));
+function patienceWithin(waitMs: number): number | undefined {
+  return waitMs === 0 ? undefined : Math.min(waitMs, POOL_PATIENCE_MS);
 }
 
 function checkBody(body: unknown): void {

@@ -7,57 +7,104 @@ import { toLockReport } from './lock-report.js';
 import { LOCKFILE_UNLINK_RETRY_MS } from './lockfile-removal.js';
 import type { NativeAddon, NativeAttempt, NativeBucketSpec } from './native.js';
 import { errorOf } from './outcome-errors.js';
+import { losePatience } from './pool-patience.js';
 import { warn } from './warn.js';
 
 /** Longest stay in native code: between two slices the thread can be terminated. */
 const SLICE_MS = 50;
 
+/** What is asked of the addon. */
+export interface BucketRequest {
+  readonly directory: string;
+  readonly spec: NativeBucketSpec;
+  readonly label: string | undefined;
+}
+
 /**
- * One attempt on libuv's pool. An abort rejects at once. With `patience`, undefined: the pool did
+ * One attempt on libuv's pool. An abort rejects at once. With `patienceMs`, undefined: the pool did
  * not come to it in that time, and the attempt is given up.
  */
-export async function attempt(
+export function attempt(
   addon: NativeAddon,
-  spec: NativeBucketSpec,
+  request: BucketRequest,
   signal: AbortSignal | undefined,
-  patience?: Deadline,
+  patienceMs?: number,
 ): Promise<NativeAttempt | undefined> {
-  const pending = addon.bucketAttempt(spec);
-  let delivered: NativeAttempt | undefined;
-  const settled = pending.settled.then((outcome) => (delivered = outcome));
-  await firstOf(settled, signal, patience);
-  if (delivered === undefined) {
-    addon.cancelAttempt(pending.request);
-    // What it still wins is given back on the pool: an exit in the meantime waits for that.
-    keepForExit(addon, settled);
-  } else if (signal?.aborted === true) {
-    keepForExit(addon, giveBack(addon, spec.directory, noted(spec, delivered)));
+  const attempting = attemptOnPool(addon, request, signal, patienceMs);
+  return signal === undefined ? attempting : unlessAborted(addon, request, signal, attempting);
+}
+
+/** Resolves undefined as soon as it is given up. */
+function attemptOnPool(
+  addon: NativeAddon,
+  request: BucketRequest,
+  signal: AbortSignal | undefined,
+  patienceMs: number | undefined,
+): Promise<NativeAttempt | undefined> {
+  return new Promise((resolve, reject) => {
+    const pending = addon.bucketAttempt(request.spec, request.label);
+    let isOver = false;
+    const end = (outcome: NativeAttempt | undefined): void => {
+      isOver = true;
+      keepPatience?.();
+      stopListening?.();
+      resolve(outcome === undefined ? undefined : noted(request, outcome));
+    };
+    const giveUp = (): void => {
+      if (isOver) return;
+      addon.cancelAttempt(pending.request);
+      // What it still wins is given back on the pool: an exit in the meantime waits for that.
+      keepForExit(addon, pending.settled);
+      end(undefined);
+    };
+    // An outcome that is delivered in the same turn is seen before the attempt is cancelled.
+    const interrupt = (): void => {
+      queueMicrotask(giveUp);
+    };
+    const keepPatience = patienceMs === undefined ? undefined : losePatience(patienceMs, interrupt);
+    const stopListening = signal === undefined ? undefined : listenForAbort(signal, interrupt);
+    pending.settled.then((outcome) => {
+      if (!isOver) end(outcome);
+    }, reject);
+  });
+}
+
+/** Gives back what was won before an abort that came in the same turn. */
+async function unlessAborted(
+  addon: NativeAddon,
+  request: BucketRequest,
+  signal: AbortSignal,
+  attempting: Promise<NativeAttempt | undefined>,
+): Promise<NativeAttempt | undefined> {
+  const outcome = await attempting;
+  if (signal.aborted && outcome !== undefined) {
+    keepForExit(addon, giveBack(addon, request.directory, outcome));
   }
-  signal?.throwIfAborted();
-  return delivered === undefined ? undefined : noted(spec, delivered);
+  signal.throwIfAborted();
+  return outcome;
 }
 
 /** One attempt on this thread. */
-export function attemptSync(addon: NativeAddon, spec: NativeBucketSpec): NativeAttempt {
-  return noted(spec, addon.bucketAttemptSync(spec));
+export function attemptSync(addon: NativeAddon, request: BucketRequest): NativeAttempt {
+  return noted(request, addon.bucketAttemptSync(request.spec, request.label));
 }
 
 /** Stands in line until granted, the deadline (then: why it is busy) or an abort (rejects). */
 export async function waitInLine(
   addon: NativeAddon,
-  spec: NativeBucketSpec,
+  request: BucketRequest,
   attempted: boolean,
   deadline: Deadline,
   signal: AbortSignal | undefined,
 ): Promise<NativeAttempt> {
-  const wait = addon.bucketWait(spec, attempted);
+  const wait = addon.bucketWait(request.spec, request.label, attempted);
   let delivered: NativeAttempt | undefined;
   // An answer that is delivered in the same turn as an abort is seen before the wait is cancelled.
   const settled = wait.settled.then((outcome) => (delivered = outcome));
   await firstOf(settled, signal, deadline);
-  const outcome = noted(spec, delivered ?? addon.cancelWait(wait.request));
+  const outcome = noted(request, delivered ?? addon.cancelWait(wait.request));
   if (signal?.aborted === true) {
-    keepForExit(addon, giveBack(addon, spec.directory, outcome));
+    keepForExit(addon, giveBack(addon, request.directory, outcome));
     signal.throwIfAborted();
   }
   return outcome;
@@ -66,29 +113,29 @@ export async function waitInLine(
 /** `waitInLine` on this thread. */
 export function waitInLineSync(
   addon: NativeAddon,
-  spec: NativeBucketSpec,
+  request: BucketRequest,
   deadline: Deadline,
   signal: AbortSignal | undefined,
 ): NativeAttempt {
-  const request = addon.bucketWaitSync(spec, true);
-  if (typeof request !== 'number') return request;
+  const wait = addon.bucketWaitSync(request.spec, request.label, true);
+  if (typeof wait !== 'number') return wait;
   for (;;) {
     const remainingMs = deadline.remainingMs;
-    if (remainingMs <= 0) return noted(spec, addon.cancelWait(request));
-    const outcome = addon.waitSlice(request, Math.min(SLICE_MS, Math.ceil(remainingMs)));
-    if (outcome !== undefined) return noted(spec, outcome);
+    if (remainingMs <= 0) return noted(request, addon.cancelWait(wait));
+    const outcome = addon.waitSlice(wait, Math.min(SLICE_MS, Math.ceil(remainingMs)));
+    if (outcome !== undefined) return noted(request, outcome);
     if (signal?.aborted === true) {
-      giveBackSync(addon, spec.directory, noted(spec, addon.cancelWait(request)));
+      giveBackSync(addon, request.directory, noted(request, addon.cancelWait(wait)));
       signal.throwIfAborted();
     }
   }
 }
 
 /** Publishes what the outcome says of a dead holder. */
-function noted(spec: NativeBucketSpec, outcome: NativeAttempt): NativeAttempt {
+function noted({ directory }: BucketRequest, outcome: NativeAttempt): NativeAttempt {
   if (outcome.reclaimed !== undefined) {
     const holder = toLockReport(outcome.reclaimed);
-    diagnostics.reclaim.heard?.publish({ kind: 'bucket', path: spec.directory, holder });
+    diagnostics.reclaim.heard?.publish({ kind: 'bucket', path: directory, holder });
   }
   return outcome;
 }
@@ -97,16 +144,16 @@ function noted(spec: NativeBucketSpec, outcome: NativeAttempt): NativeAttempt {
 async function firstOf<T>(
   settling: Promise<T>,
   signal: AbortSignal | undefined,
-  deadline: Deadline | undefined,
+  deadline: Deadline,
 ): Promise<T | undefined> {
   const { promise: interrupted, interrupt } = interruption();
   const stopListening = signal === undefined ? undefined : listenForAbort(signal, interrupt);
-  const disarm = deadline?.arm(interrupt);
+  const disarm = deadline.arm(interrupt);
   try {
     return await Promise.race([settling, interrupted]);
   } finally {
     stopListening?.();
-    disarm?.();
+    disarm();
   }
 }
 

@@ -4,16 +4,23 @@ import type { NativeAddon } from './native.js';
 import { claim } from './reentry.js';
 
 /**
- * Notes that this thread is after a bucket: a wait of its own for it would wait for itself, and an
- * exit in the meantime gives back what may still be won. Returns what ends that.
+ * That this thread is after a bucket, or holds it: a wait of its own for it would wait for itself,
+ * and an exit in the meantime gives back what it has won or may still win.
  */
-export function engage(addon: NativeAddon, directory: string): () => void {
-  const forget = claim(directory);
-  const unretain = retainForExit(addon);
-  return () => {
-    forget();
-    unretain();
-  };
+export class Engagement {
+  /** It is not held after all: from here on a wait for it may come to an end. */
+  readonly forget: () => void;
+  readonly #unretain: () => void;
+
+  constructor(addon: NativeAddon, directory: string) {
+    this.forget = claim(directory);
+    this.#unretain = retainForExit(addon);
+  }
+
+  end(): void {
+    this.forget();
+    this.#unretain();
+  }
 }
 
 /** Has an exit give back what the addon wins and holds, until the function it returns is called. */

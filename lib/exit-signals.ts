@@ -66,6 +66,7 @@ function lethal(signal: NodeJS.Signals): NodeJS.Signals {
 }
 
 /** The signals of this thread. */
-export function exitSignals(): Pick<ExitSignals, 'retain'> {
-  return sharedInThread('exit-signals.v1', () => new ExitSignals());
-}
+export const exitSignals: () => Pick<ExitSignals, 'retain'> = sharedInThread(
+  'exit-signals.v1',
+  () => new ExitSignals(),
+);

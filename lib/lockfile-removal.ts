@@ -64,7 +64,8 @@ export async function unlinkLockfile(
   const removal = new Removal(path, readUnlinkOptions(options));
   const addon = loadAddon();
   const attempt = (): Promise<NativeRemoval> => addon.removePath(removal.path);
-  return removal.answer(await retryWhileBlocked(attempt, isBlocked, removal.retryMs));
+  const first = await attempt();
+  return removal.answer(await retryWhileBlocked(first, attempt, isBlocked, removal.retryMs));
 }
 
 /**
@@ -79,7 +80,7 @@ export function unlinkLockfileSync(path: string | URL, options?: UnlinkLockfileO
   const removal = new Removal(path, readUnlinkOptions(options));
   const addon = loadAddon();
   const attempt = (): NativeRemoval => addon.removePathSync(removal.path);
-  return removal.answer(retryWhileBlockedSync(attempt, isBlocked, removal.retryMs));
+  return removal.answer(retryWhileBlockedSync(attempt(), attempt, isBlocked, removal.retryMs));
 }
 
 /** One call: where, for how long, and what its outcome comes to. */

@@ -7,9 +7,7 @@ interface Frame {
   readonly released: boolean;
 }
 
-function frames(): AsyncLocalStorage<readonly Frame[]> {
-  return sharedInThread('named-frames.v1', () => new AsyncLocalStorage<readonly Frame[]>());
-}
+const frames = sharedInThread('named-frames.v1', () => new AsyncLocalStorage<readonly Frame[]>());
 
 /** Runs the body of a `with`, and all that it starts, as inside it until it is released. */
 export function runWithin<T>(frame: Frame, body: () => T): T {

@@ -6,16 +6,12 @@ import { LockAddonError } from './errors.js';
 import type { BucketInvalidReason, LockLostReason } from './errors.js';
 import type { NativeNamedCalls } from './native-named.js';
 
-/** A bucket lock request as the addon takes it: checked and complete. */
+/** A bucket and how it is locked, as the addon keeps it: made once, so that no call reads it anew. */
 export interface NativeBucketSpec {
-  /** Absolute path of the bucket directory. */
-  readonly directory: string;
-  readonly mode: number;
-  readonly create: boolean;
-  readonly recordFormat: 'full' | 'pid';
-  readonly trustKernelLocks: boolean;
-  readonly label: string | undefined;
+  readonly [opaque]: never;
 }
+
+declare const opaque: unique symbol;
 
 export interface NativeReport {
   readonly state: 'free' | 'held' | 'stale';
@@ -126,8 +122,17 @@ export interface NativeWait {
  * addon's own; their `Sync` twins do it here. Arguments are trusted: `options.ts` has checked them.
  */
 export interface NativeAddon extends NativeNamedCalls {
-  bucketAttempt(spec: NativeBucketSpec): NativeWait;
-  bucketAttemptSync(spec: NativeBucketSpec): NativeAttempt;
+  /** `directory`: absolute. Good for this environment only. */
+  bucketSpec(
+    directory: string,
+    mode: number,
+    create: boolean,
+    recordFormat: 'full' | 'pid',
+    trustKernelLocks: boolean,
+  ): NativeBucketSpec;
+
+  bucketAttempt(spec: NativeBucketSpec, label: string | undefined): NativeWait;
+  bucketAttemptSync(spec: NativeBucketSpec, label: string | undefined): NativeAttempt;
   /** Gives an attempt up, begun or not. What it has won or still wins is released there. */
   cancelAttempt(request: number): void;
 
@@ -135,9 +140,13 @@ export interface NativeAddon extends NativeNamedCalls {
    * Stands in line until the lock is ours or the attempt fails for good. `attempted`: an attempt
    * has been made before, so a bucket that is missing has disappeared.
    */
-  bucketWait(spec: NativeBucketSpec, attempted: boolean): NativeWait;
+  bucketWait(spec: NativeBucketSpec, label: string | undefined, attempted: boolean): NativeWait;
   /** The same for a thread that will call `waitSlice` until it answers. */
-  bucketWaitSync(spec: NativeBucketSpec, attempted: boolean): number | NativeFailure;
+  bucketWaitSync(
+    spec: NativeBucketSpec,
+    label: string | undefined,
+    attempted: boolean,
+  ): number | NativeFailure;
   /** Blocks for `sliceMs` at most; undefined: not settled yet. */
   waitSlice(request: number, sliceMs: number): NativeAttempt | undefined;
   /**

@@ -17,13 +17,9 @@ interface Frame {
   readonly outer: Frame | undefined;
 }
 
-function claims(): Set<Claim> {
-  return sharedInThread('claims.v1', () => new Set());
-}
+const claims = sharedInThread('claims.v1', () => new Set<Claim>());
 
-function frames(): AsyncLocalStorage<Frame> {
-  return sharedInThread('frames.v1', () => new AsyncLocalStorage<Frame>());
-}
+const frames = sharedInThread('frames.v1', () => new AsyncLocalStorage<Frame>());
 
 /** Notes that this thread holds a bucket or has asked for it. Returns what forgets it again. */
 export function claim(directory: string): () => void {

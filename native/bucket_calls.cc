@@ -122,12 +122,35 @@ std::shared_ptr<HeldLockfile> HoldAt(const Napi::CallbackInfo& info, std::size_t
   return Environment::Of(info.Env()).FindHold(NumberAt(info, index));
 }
 
+void DeleteSpec(Napi::Env, BucketSpec* spec) { delete spec; }
+
+// Kept for the lock object that calls with it: reading it anew costs as much as a system call.
+Napi::Value MakeBucketSpec(const Napi::CallbackInfo& info) {
+  auto spec = std::make_unique<BucketSpec>();
+  spec->directory = StringAt(info, 0);
+  spec->mode = static_cast<unsigned>(NumberAt(info, 1));
+  spec->create = BooleanAt(info, 2);
+  if (StringAt(info, 3) == "pid") spec->format = RecordFormat::kPidOnly;
+  spec->trusted = BooleanAt(info, 4);
+  const auto kept = Napi::External<BucketSpec>::New(info.Env(), spec.get(), DeleteSpec);
+  static_cast<void>(spec.release());  // DeleteSpec owns it now.
+  return kept;
+}
+
+// The first two arguments: the spec and the label.
+BucketSpec BucketSpecOf(const Napi::CallbackInfo& info) {
+  BucketSpec spec;
+  if (info[0].IsExternal()) spec = *info[0].As<Napi::External<BucketSpec>>().Data();
+  if (info[1].IsString()) spec.label = StringAt(info, 1);
+  return spec;
+}
+
 Napi::Value BucketAttempt(const Napi::CallbackInfo& info) {
   const auto [id, attempt] = Environment::Of(info.Env()).AddAttempt();
   Napi::Object pending = Napi::Object::New(info.Env());
   pending.Set("request", Napi::Number::New(info.Env(), static_cast<double>(id)));
-  pending.Set("settled", Job::Start(info.Env(), std::make_unique<AttemptJob>(ToBucketSpec(info[0]),
-                                                                             id, attempt)));
+  pending.Set("settled", Job::Start(info.Env(),
+                                    std::make_unique<AttemptJob>(BucketSpecOf(info), id, attempt)));
   return pending;
 }
 
@@ -136,7 +159,7 @@ void CancelAttempt(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value BucketAttemptSync(const Napi::CallbackInfo& info) {
-  const BucketSpec spec = ToBucketSpec(info[0]);
+  const BucketSpec spec = BucketSpecOf(info);
   AttemptMemory memory;
   AttemptResult result = AttemptAcquire(spec, &memory);
   return FinishAttempt(info.Env(), &result);
@@ -151,15 +174,15 @@ Environment::Finish FinishBucketWait(std::shared_ptr<BucketContender> contender)
 }
 
 Napi::Value BucketWait(const Napi::CallbackInfo& info) {
-  const BucketSpec spec = ToBucketSpec(info[0]);
-  auto contender = std::make_shared<BucketContender>(spec, BooleanAt(info, 1));
+  const BucketSpec spec = BucketSpecOf(info);
+  auto contender = std::make_shared<BucketContender>(spec, BooleanAt(info, 2));
   return Environment::Of(info.Env())
       .Wait(info.Env(), spec.directory, contender, FinishBucketWait(contender));
 }
 
 Napi::Value BucketWaitSync(const Napi::CallbackInfo& info) {
-  const BucketSpec spec = ToBucketSpec(info[0]);
-  auto contender = std::make_shared<BucketContender>(spec, BooleanAt(info, 1));
+  const BucketSpec spec = BucketSpecOf(info);
+  auto contender = std::make_shared<BucketContender>(spec, BooleanAt(info, 2));
   return Environment::Of(info.Env())
       .WaitSync(info.Env(), spec.directory, contender, FinishBucketWait(contender));
 }
@@ -224,6 +247,7 @@ Napi::Value BreakSync(const Napi::CallbackInfo& info) {
 }  // namespace
 
 void AddBucketCalls(Napi::Object* exports) {
+  AddCall(exports, "bucketSpec", MakeBucketSpec);
   AddCall(exports, "bucketAttempt", BucketAttempt);
   AddCall(exports, "bucketAttemptSync", BucketAttemptSync);
   AddCall(exports, "cancelAttempt", CancelAttempt);

@@ -130,33 +130,6 @@ Napi::Object FromHold(Napi::Env env, const HoldResult& result, const char* ours,
   return FromFailure(env, result.status, path, std::string());
 }
 
-std::string ToString(const Napi::Value& value) {
-  return value.IsString() ? value.As<Napi::String>().Utf8Value() : std::string();
-}
-
-bool ToBoolean(const Napi::Value& value) {
-  return value.IsBoolean() && value.As<Napi::Boolean>().Value();
-}
-
-}  // namespace
-
-BucketSpec ToBucketSpec(const Napi::Value& value) {
-  BucketSpec spec;
-  if (!value.IsObject()) return spec;
-  const Napi::Object object = value.As<Napi::Object>();
-  spec.directory = ToString(object.Get("directory"));
-  const Napi::Value mode = object.Get("mode");
-  if (mode.IsNumber()) spec.mode = mode.As<Napi::Number>().Uint32Value();
-  spec.create = ToBoolean(object.Get("create"));
-  spec.trusted = ToBoolean(object.Get("trustKernelLocks"));
-  if (ToString(object.Get("recordFormat")) == "pid") spec.format = RecordFormat::kPidOnly;
-  const Napi::Value label = object.Get("label");
-  if (label.IsString()) spec.label = ToString(label);
-  return spec;
-}
-
-namespace {
-
 Napi::Object FromOutcome(Napi::Env env, const AttemptResult& result, double hold) {
   switch (result.kind) {
     case ResultKind::kAcquired: {

@@ -1,4 +1,4 @@
-// Native results as the plain objects that lib/native.ts describes, and arguments the other way.
+// Native results as the plain objects that lib/native.ts describes.
 
 #ifndef BUCKETLOCK_MARSHAL_H_
 #define BUCKETLOCK_MARSHAL_H_
@@ -7,7 +7,6 @@
 
 #include <string>
 
-#include "bucket_spec.h"
 #include "held_lockfile.h"
 #include "lock_report.h"
 #include "lockfile.h"
@@ -16,9 +15,6 @@
 #include "platform/process.h"
 
 namespace bucketlock {
-
-// The arguments are trusted: options.ts has checked them, and none is missing but the label.
-BucketSpec ToBucketSpec(const Napi::Value& value);
 
 // `hold` names the held lock of an acquired result.
 Napi::Object FromAttempt(Napi::Env env, const AttemptResult& result, double hold);

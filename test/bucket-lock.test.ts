@@ -7,9 +7,11 @@ import { expect, test, vi } from 'vitest';
 import { BucketLock } from '../lib/bucket-lock.js';
 import { isBucketBusyError, isBucketValidationError } from '../lib/error-guards.js';
 import type { LockReport } from '../lib/lock.js';
+import { exitListeners } from './helpers/exit-listeners.js';
 import { mustBlock, mustEnd } from './helpers/must-block.js';
 import { reasonOf } from './helpers/reason-of.js';
 import { useTempDir } from './helpers/temp-dir.js';
+import { until } from './helpers/until.js';
 
 const temp = useTempDir();
 
@@ -259,13 +261,12 @@ test("no listener of ours stays when nothing is held, on the process or the call
   const { signal } = new AbortController();
   const listen = vi.spyOn(signal, 'addEventListener');
   const forget = vi.spyOn(signal, 'removeEventListener');
-  const listeners = process.listenerCount('exit');
   const lock = new BucketLock(temp.directory(), { signal });
   const held = await lock.acquire();
   expect(isBucketBusyError(await reasonOf(lock.acquire({ waitMs: 20 })))).toBe(true);
-  expect(process.listenerCount('exit')).toBeGreaterThanOrEqual(listeners);
+  expect(exitListeners()).toBe(1);
   await held.release();
-  expect(process.listenerCount('exit')).toBe(listeners);
+  await until('nobody listens', () => exitListeners() === 0);
   expect(listen).toHaveBeenCalled();
   expect(forget.mock.calls).toEqual(listen.mock.calls);
 });

@@ -17,9 +17,11 @@ import type { TestContext } from 'vitest';
 
 import { BucketLock } from '../lib/bucket-lock.js';
 import { attempt, waitInLine } from '../lib/bucket-wait.js';
+import type { BucketRequest } from '../lib/bucket-wait.js';
 import { Deadline } from '../lib/deadline.js';
 import { loadAddon } from '../lib/native.js';
-import type { NativeAddon, NativeAttempt, NativeBucketSpec, NativeRelease } from '../lib/native.js';
+import type { NativeAddon, NativeAttempt, NativeRelease } from '../lib/native.js';
+import { exitListeners } from './helpers/exit-listeners.js';
 import { mustEnd } from './helpers/must-block.js';
 import { useTempDir } from './helpers/temp-dir.js';
 import { requireTool } from './helpers/tools.js';
@@ -27,14 +29,12 @@ import { PATIENCE_MS, until } from './helpers/until.js';
 
 const temp = useTempDir();
 
-const spec: NativeBucketSpec = {
-  directory: '/a',
-  mode: 0o600,
-  create: true,
-  recordFormat: 'full',
-  trustKernelLocks: false,
-  label: undefined,
-};
+function requestFor(directory: string): BucketRequest {
+  const spec = loadAddon().bucketSpec(directory, 0o600, true, 'full', false);
+  return { directory, spec, label: undefined };
+}
+
+const request = requestFor('/a');
 const granted: NativeAttempt = { outcome: 'acquired', hold: 7, token: 'abc' };
 const busy: NativeAttempt = { outcome: 'busy', report: { state: 'held' } };
 const reason = new Error('enough');
@@ -103,7 +103,6 @@ function spinUntil(condition: () => boolean): void {
 test('an abort rejects while the first attempt is still queued, and nothing of it is left', async (context) => {
   const lock = new BucketLock(temp.directory());
   const controller = new AbortController();
-  const listeners = process.listenerCount('exit');
   await whilePoolBlocked(context, async () => {
     const acquiring = lock.acquire({ signal: controller.signal });
     controller.abort(reason);
@@ -112,7 +111,7 @@ test('an abort rejects while the first attempt is still queued, and nothing of i
   });
   // The pool comes to this attempt after the aborted one.
   expect(await lock.inspect()).toEqual({ state: 'free' });
-  await until('no exit waits', () => process.listenerCount('exit') === listeners);
+  await until('no exit waits', () => exitListeners() === 0);
 });
 
 test('an aborted acquire is no obstacle to a synchronous wait right after it', async (context) => {
@@ -164,16 +163,16 @@ test('an attempt that is cancelled once it has won is released, though the loop 
   const addon = loadAddon();
   const directory = temp.directory();
   const lockfile = join(directory, '.lock');
-  const { request, settled } = addon.bucketAttempt({ ...spec, directory });
+  const { request: id, settled } = addon.bucketAttempt(requestFor(directory).spec, undefined);
   spinUntil(() => existsSync(lockfile));
-  addon.cancelAttempt(request);
+  addon.cancelAttempt(id);
   spinUntil(() => !existsSync(lockfile));
   expect(await settled).toBeUndefined();
 });
 
 test('an attempt that the pool does not come to in time is cancelled, and brings nothing', async () => {
   const { addon, answer, cancelAttempt, release } = scripted();
-  expect(await attempt(addon, spec, undefined, new Deadline(1))).toBeUndefined();
+  expect(await attempt(addon, request, undefined, 1)).toBeUndefined();
   expect(cancelAttempt).toHaveBeenCalledExactlyOnceWith(2);
   answer(undefined);
   expect(release).not.toHaveBeenCalled();
@@ -182,7 +181,7 @@ test('an attempt that the pool does not come to in time is cancelled, and brings
 test('an aborted attempt that is still under way is cancelled', async () => {
   const { addon, answer, cancelAttempt, release } = scripted();
   const controller = new AbortController();
-  const attempting = attempt(addon, spec, controller.signal);
+  const attempting = attempt(addon, request, controller.signal);
   controller.abort(reason);
   await expect(attempting).rejects.toBe(reason);
   expect(cancelAttempt).toHaveBeenCalledExactlyOnceWith(2);
@@ -195,7 +194,7 @@ test('what a grant in the same turn as an abort leaves behind is reported as a w
   const { addon, answer, cancelAttempt, release } = scripted(refusal);
   const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
   const controller = new AbortController();
-  const attempting = attempt(addon, spec, controller.signal);
+  const attempting = attempt(addon, request, controller.signal);
   answer(granted);
   controller.abort(reason);
   await expect(attempting).rejects.toBe(reason);
@@ -210,7 +209,7 @@ test('what a grant in the same turn as an abort leaves behind is reported as a w
 
 test('a cancelled wait settles: a promise that never did would be kept for ever', async () => {
   const addon = loadAddon();
-  const wait = addon.bucketWait({ ...spec, directory: heldBucket().path }, true);
+  const wait = addon.bucketWait(requestFor(heldBucket().path).spec, undefined, true);
   expect(addon.cancelWait(wait.request)).toMatchObject({ outcome: 'busy' });
   expect(await wait.settled).toBeUndefined();
 });
@@ -258,7 +257,7 @@ test('however many acquires wait for one signal, it has one listener and nothing
 test('a grant that is in the way when the deadline passes is taken', async () => {
   const { addon, cancelWait, release } = scripted();
   cancelWait.mockReturnValue(granted);
-  expect(await waitInLine(addon, spec, true, new Deadline(1), undefined)).toBe(granted);
+  expect(await waitInLine(addon, request, true, new Deadline(1), undefined)).toBe(granted);
   expect(cancelWait).toHaveBeenCalledExactlyOnceWith(3);
   expect(release).not.toHaveBeenCalled();
 });
@@ -266,14 +265,14 @@ test('a grant that is in the way when the deadline passes is taken', async () =>
 test('a deadline without a grant answers why it is busy', async () => {
   const { addon, cancelWait } = scripted();
   cancelWait.mockReturnValue(busy);
-  expect(await waitInLine(addon, spec, true, new Deadline(1), undefined)).toBe(busy);
+  expect(await waitInLine(addon, request, true, new Deadline(1), undefined)).toBe(busy);
 });
 
 test('a grant that is in the way of an abort is given back', async () => {
   const { addon, cancelWait, release } = scripted();
   cancelWait.mockReturnValue(granted);
   const controller = new AbortController();
-  const waiting = waitInLine(addon, spec, true, endless(), controller.signal);
+  const waiting = waitInLine(addon, request, true, endless(), controller.signal);
   controller.abort(reason);
   await expect(waiting).rejects.toBe(reason);
   expect(release).toHaveBeenCalledExactlyOnceWith(7);
@@ -282,7 +281,7 @@ test('a grant that is in the way of an abort is given back', async () => {
 test('a grant that was delivered in the same turn is given back, and no wait is cancelled', async () => {
   const { addon, answer, cancelWait, release } = scripted();
   const controller = new AbortController();
-  const waiting = waitInLine(addon, spec, true, endless(), controller.signal);
+  const waiting = waitInLine(addon, request, true, endless(), controller.signal);
   answer(granted);
   controller.abort(reason);
   await expect(waiting).rejects.toBe(reason);
@@ -295,7 +294,7 @@ test('a wait that is granted leaves no timer behind', async () => {
     process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
   const before = timers();
   const { addon, answer } = scripted();
-  const waiting = waitInLine(addon, spec, true, new Deadline(3_600_000), undefined);
+  const waiting = waitInLine(addon, request, true, new Deadline(3_600_000), undefined);
   expect(timers()).toBe(before + 1);
   answer(granted);
   expect(await waiting).toBe(granted);

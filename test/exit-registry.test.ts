@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest';
 
 import { ExitRegistry, exitRegistry } from '../lib/exit-registry.js';
+import { until } from './helpers/until.js';
 
 /** What `exit` would call now that was not there before. */
 function listenersSince(before: readonly unknown[]): (() => void)[] {
@@ -9,7 +10,7 @@ function listenersSince(before: readonly unknown[]): (() => void)[] {
     .filter((listener) => !before.includes(listener)) as unknown as (() => void)[];
 }
 
-test('listens from the first lock held until the last is released', () => {
+test('listens from the first lock held until shortly after the last is released', async () => {
   const before = process.listeners('exit');
   const registry = new ExitRegistry();
   const releaser = vi.fn();
@@ -22,22 +23,51 @@ test('listens from the first lock held until the last is released', () => {
   dropOther();
   expect(listenersSince(before)).toHaveLength(1);
   dropSecond();
-  expect(listenersSince(before)).toHaveLength(0);
+  // What comes and goes at once adds no listener, and keeps none.
+  for (let turn = 0; turn < 10; turn += 1) registry.retain(releaser)();
+  expect(listenersSince(before)).toHaveLength(1);
+  listenersSince(before)[0]?.();
+  await until('nobody listens', () => listenersSince(before).length === 0);
   registry.retain(releaser)();
-  expect(listenersSince(before)).toHaveLength(0);
+  expect(listenersSince(before)).toHaveLength(1);
+  await until('nobody listens', () => listenersSince(before).length === 0);
   expect(releaser).not.toHaveBeenCalled();
 });
 
-test('counting the same lock off twice counts once', () => {
+test('a lock that is held when the listener would leave keeps it', async () => {
+  vi.useFakeTimers();
+  try {
+    const before = process.listeners('exit');
+    const registry = new ExitRegistry();
+    const releaser = vi.fn();
+    registry.retain(releaser)();
+    const drop = registry.retain(releaser);
+    await vi.runAllTimersAsync();
+    expect(listenersSince(before)).toHaveLength(1);
+    listenersSince(before)[0]?.();
+    expect(releaser).toHaveBeenCalledOnce();
+    drop();
+    await vi.runAllTimersAsync();
+    expect(listenersSince(before)).toHaveLength(0);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('counting the same lock off twice counts once', async () => {
   const before = process.listeners('exit');
   const registry = new ExitRegistry();
-  const dropFirst = registry.retain(() => undefined);
-  const dropSecond = registry.retain(() => undefined);
+  const releaser = vi.fn();
+  const dropFirst = registry.retain(releaser);
+  const dropSecond = registry.retain(releaser);
   dropFirst();
   dropFirst();
-  expect(listenersSince(before)).toHaveLength(1);
+  listenersSince(before)[0]?.();
+  expect(releaser).toHaveBeenCalledOnce();
   dropSecond();
-  expect(listenersSince(before)).toHaveLength(0);
+  listenersSince(before)[0]?.();
+  expect(releaser).toHaveBeenCalledOnce();
+  await until('nobody listens', () => listenersSince(before).length === 0);
 });
 
 test('at exit every releaser runs once, within one second for all', () => {

@@ -7,9 +7,11 @@ import { expect, test } from 'vitest';
 import { isBucketBusyError } from '../lib/error-guards.js';
 import type * as Package from '../lib/index.js';
 import { sharedInThread } from '../lib/thread-shared.js';
+import { exitListeners } from './helpers/exit-listeners.js';
 import { copyPackage } from './helpers/package-copy.js';
 import { program } from './helpers/program.js';
 import { useTempDir } from './helpers/temp-dir.js';
+import { until } from './helpers/until.js';
 
 const temp = useTempDir();
 
@@ -18,8 +20,10 @@ async function importFrom(entry: string): Promise<typeof Package> {
 }
 
 test('a thing is made once, however often it is asked for', () => {
-  const first = sharedInThread('test-thing', () => ({}));
-  expect(sharedInThread('test-thing', () => ({}))).toBe(first);
+  const find = sharedInThread('test-thing', () => ({}));
+  const first = find();
+  expect(find()).toBe(first);
+  expect(sharedInThread('test-thing', () => ({}))()).toBe(first);
 });
 
 test('two copies of the package in one thread are one lock with one account of it', async () => {
@@ -27,7 +31,6 @@ test('two copies of the package in one thread are one lock with one account of i
   const theirs = await importFrom(copyPackage(temp.directory('copy')));
   expect(theirs.BucketLock).not.toBe(ours.BucketLock);
   const bucket = temp.directory();
-  const listeners = process.listenerCount('exit');
   await ours.acquireLock(bucket);
   const reason: unknown = await theirs.acquireLock(bucket).catch((error: unknown) => error);
   expect(reason).toBeInstanceOf(theirs.BucketBusyError);
@@ -38,9 +41,9 @@ test('two copies of the package in one thread are one lock with one account of i
   expect(() => theirs.acquireLockSync(bucket, { waitMs: Infinity })).toThrow(
     expect.objectContaining({ code: 'ERR_LOCK_REENTRY' }) as Error,
   );
-  expect(process.listenerCount('exit')).toBe(listeners + 1);
+  expect(exitListeners()).toBe(1);
   expect(await theirs.releaseLock(bucket)).toBe(true);
-  expect(process.listenerCount('exit')).toBe(listeners);
+  await until('nobody listens', () => exitListeners() === 0);
   await ours.withLock(bucket, async () => {
     await expect(theirs.withLock(bucket, () => undefined)).rejects.toThrow(
       expect.objectContaining({ code: 'ERR_LOCK_REENTRY' }) as Error,
