@@ -71,6 +71,11 @@ test('every part measures every contender, or says why it cannot', (context) => 
       }
     }
   }
+  for (const part of ['disk', 'tmpfs', 'queue', 'abort']) {
+    const numbers = numbersIn(parts[part]?.['named-lock']);
+    expect(numbers.length, `${part} of named locks`).toBeGreaterThan(0);
+    for (const number of numbers) expect(number).toBeGreaterThanOrEqual(0);
+  }
   expect(table).toContain('none [1]');
   expect(table).toContain('most served / least served');
   expect(table).not.toMatch(/NaN|undefined/);

@@ -13,6 +13,7 @@ import { publish } from './report/publish.mjs';
 import { table } from './report/table.mjs';
 import { FULL, QUICK } from './sizes.mjs';
 
+const EXIT_FAILED = 1;
 const EXIT_USAGE = 64;
 const EXIT_INTERRUPTED = 130;
 
@@ -25,7 +26,7 @@ if (options.json !== undefined) {
   writeFileSync(options.json, `${JSON.stringify(results, null, 2)}\n`);
 }
 if (options.svg !== undefined) writePlots(results, options.svg);
-if (options.publish) await publish(results);
+if (options.publish && process.exitCode !== EXIT_FAILED) await publish(results);
 
 async function run() {
   const sizes = options.quick ? QUICK : FULL;
@@ -40,7 +41,13 @@ async function run() {
   for (const part of options.parts) {
     const start = performance.now();
     process.stderr.write(`${part} …`);
-    results[part] = await measure(part, works, sizes);
+    try {
+      results[part] = await measure(part, works, sizes);
+    } catch (error) {
+      // The other parts are worth having all the same.
+      console.error(error);
+      process.exitCode = EXIT_FAILED;
+    }
     process.stderr.write(` ${((performance.now() - start) / 1000).toFixed(0)} s\n`);
   }
   results.machine.loadAfter = loadavg()[0];

@@ -1,12 +1,11 @@
-import * as bucketlock from '../../../dist/index.js';
+import { namedLock } from '../../../dist/index.js';
 
 export const title = 'namedLock';
 /** It excludes within one process only. */
 export const cannot = {};
-export const available = typeof bucketlock.namedLock === 'function';
 
 export async function open(directory) {
-  const lock = bucketlock.namedLock(directory, { waitMs: Infinity });
+  const lock = namedLock(directory, { waitMs: Infinity });
   return {
     async acquire(signal) {
       const held = await lock.acquire(signal === undefined ? {} : { signal });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { CONTENDERS, NAMED_LOCK, contender, split } from '../contenders/index.mjs';
+import { CONTENDERS, NAMED_LOCK, split } from '../contenders/index.mjs';
 import { Participant, withParticipants } from '../harness/participant.mjs';
 import { summary } from '../harness/statistics.mjs';
 
@@ -9,9 +9,7 @@ const SPREAD_MS = 50;
 
 /** Nanoseconds from the abort of a waiting acquire until it has rejected. */
 export async function abort(work, { rounds }) {
-  const { available = true } = await contender(NAMED_LOCK);
-  const names = available ? [...CONTENDERS, NAMED_LOCK] : CONTENDERS;
-  const { able, reasons } = await split('abort', names);
+  const { able, reasons } = await split('abort', [...CONTENDERS, NAMED_LOCK]);
   const result = { ...reasons };
   for (const name of able) result[name] = summary(await aborts(work, name, rounds));
   return result;

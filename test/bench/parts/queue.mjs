@@ -1,4 +1,4 @@
-import { CONTENDERS, NAMED_LOCK, contender, split } from '../contenders/index.mjs';
+import { CONTENDERS, NAMED_LOCK, split } from '../contenders/index.mjs';
 import { Participant, withParticipants } from '../harness/participant.mjs';
 import { median, summary } from '../harness/statistics.mjs';
 
@@ -7,9 +7,7 @@ import { median, summary } from '../harness/statistics.mjs';
  * for how many rounds. `served`: how many got the lock before the cap.
  */
 export async function queue(work, { runs, capMs }) {
-  const { available = true } = await contender(NAMED_LOCK);
-  const names = available ? [...CONTENDERS, NAMED_LOCK] : CONTENDERS;
-  const { able, reasons } = await split('queue', names);
+  const { able, reasons } = await split('queue', [...CONTENDERS, NAMED_LOCK]);
   const result = { ...reasons };
   for (const [waiters, rounds] of runs) {
     const samples = new Map(able.map((name) => [name, []]));

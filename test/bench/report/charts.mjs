@@ -120,10 +120,11 @@ function queue(result, { runs }) {
   });
 }
 
-function crowd(result, { others }) {
+function crowd(result) {
+  const others = Object.keys(result.bucketlock).map(Number);
   return lines({
     text: 'Acquire and release while other locks are held',
-    subtext: 'uncontended; asynchronous, but the C program; less is better',
+    subtext: 'uncontended, on tmpfs; asynchronous, but the C program; less is better',
     x: { name: 'other locks held by the process', ticks: others },
     y: { name: 'microseconds' },
     points: pointsOf(result, others, (figure) => {

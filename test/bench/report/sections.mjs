@@ -33,7 +33,7 @@ const builders = [
   ],
   ['recovery', 'Recovery with a waiter: from the SIGKILL of the holder to held, ms', recovery],
   ['queue', 'Waiting calls of one process: a hand-over, µs', queue],
-  ['crowd', 'Uncontended acquire and release while others are held, µs', crowd],
+  ['crowd', 'Uncontended acquire and release while others are held, on tmpfs, µs', crowd],
   [
     'abort',
     'Abort of a wait: until the acquire has rejected, ms',
@@ -143,8 +143,8 @@ function queue(result, { runs, capMs }) {
   });
 }
 
-function crowd(result, { others }) {
-  return others.flatMap((held) =>
+function crowd(result) {
+  return Object.keys(result[OWN]).flatMap((held) =>
     ['sync', 'async'].map((face) =>
       row(`${held} held, ${face}`, result, ({ [held]: figure }) => micro(figure[face])),
     ),

@@ -29,7 +29,8 @@ export function table(results) {
   }
   lines.push(...notes.map((note, at) => `[${at + 1}] ${note}`));
   if (notes.length > 0) lines.push('');
-  lines.push('Ratios', ...pairs.map(([label, text]) => `  ${label.padEnd(labelWidth)}  ${text}`));
+  if (pairs.length > 0) lines.push('Ratios');
+  lines.push(...pairs.map(([label, text]) => `  ${label.padEnd(labelWidth)}  ${text}`));
   return lines.join('\n');
 }
 
