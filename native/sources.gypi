@@ -49,6 +49,7 @@
       "native/win32/file.cc",
       "native/win32/file_facts.cc",
       "native/win32/file_removal.cc",
+      "native/win32/guard_wait.cc",
       "native/win32/handle.cc",
       "native/win32/kernel_lock.cc",
       "native/win32/module.cc",
@@ -71,6 +72,7 @@
       "WIN32_LEAN_AND_MEAN"
     ],
     "libraries_win32": [
+      "-ladvapi32",
       "-lbcrypt",
       "-lntdll"
     ],

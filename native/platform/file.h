@@ -99,7 +99,11 @@ enum class PublishOutcome {
 PublishOutcome Publish(const Handle& directory, const PrivateFile& file, const std::string& name,
                        Status* status);
 
+// Of a file in a directory, to be compared with others in it.
 Status IdentityOf(const Handle& file, FileIdentity* identity);
+
+// Of a directory, to be told apart from every other on the machine.
+Status IdentityOfDirectory(const Handle& directory, FileIdentity* identity);
 
 enum class NameOutcome { kFound, kAbsent, kFailed };
 

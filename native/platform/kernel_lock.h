@@ -32,8 +32,8 @@ void LetOthersAwait(const Handle& file);
 // What is said of a file system whose locks turn out to exclude nobody.
 Status LocksUnsupported();
 
-// Unlocks now. Closing alone would not be enough: a child between fork and exec shares the open
-// file and would keep the lock until its exec.
+// Unlocks now, and lets those go on who await it. Closing alone would not be enough: a child
+// between fork and exec shares the open file and would keep the lock until its exec.
 void Unlock(const Handle& file);
 
 }  // namespace bucketlock

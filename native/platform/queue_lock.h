@@ -34,7 +34,7 @@ enum class QueueOutcome {
 class QueueLock {
  public:
   // Of an open directory, which must have been opened for the queue; see OpenDirectory(). Null:
-  // this system has no line.
+  // there can be no line here.
   static std::unique_ptr<QueueLock> Of(Handle directory);
 
   virtual ~QueueLock() = default;

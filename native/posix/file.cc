@@ -124,6 +124,10 @@ Status IdentityOf(const Handle& file, FileIdentity* identity) {
   return Status::Ok();
 }
 
+Status IdentityOfDirectory(const Handle& directory, FileIdentity* identity) {
+  return IdentityOf(directory, identity);
+}
+
 NameOutcome IdentityOfName(const Handle& directory, const std::string& name, FileIdentity* identity,
                            Status* status) {
   struct stat info;

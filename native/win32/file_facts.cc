@@ -45,26 +45,38 @@ bool IsRemote(const Handle& file) {
   return std::wstring_view(path.data(), length).substr(0, kRedirectors.size()) == kRedirectors;
 }
 
-}  // namespace
-
-// The volume is left out. What is compared was opened relative to one directory and is no reparse
-// point, so it lies on one volume; and Wine forgets a file's volume once it has been renamed by
-// another handle than the one asked.
-Status IdentityOf(const Handle& file, FileIdentity* identity) {
+Status WholeIdentityOf(const Handle& file, FileIdentity* identity) {
   *identity = FileIdentity();
   FILE_ID_INFO id = {};
   if (::GetFileInformationByHandleEx(Raw(file), FileIdInfo, &id, sizeof(id))) {
     static_assert(sizeof(id.FileId) == sizeof(identity->file), "128 bits");
+    identity->volume = id.VolumeSerialNumber;
     std::memcpy(identity->file.data(), &id.FileId, sizeof(id.FileId));
     return Status::Ok();
   }
   // Not every file system has the long ids.
   BY_HANDLE_FILE_INFORMATION info = {};
   if (!::GetFileInformationByHandle(Raw(file), &info)) return Status::System(LastError(), "fstat");
+  identity->volume = info.dwVolumeSerialNumber;
   std::memcpy(identity->file.data(), &info.nFileIndexLow, sizeof(info.nFileIndexLow));
   std::memcpy(identity->file.data() + sizeof(info.nFileIndexLow), &info.nFileIndexHigh,
               sizeof(info.nFileIndexHigh));
   return Status::Ok();
+}
+
+}  // namespace
+
+// The volume is left out. What is compared was opened relative to one directory and is no reparse
+// point, so it lies on one volume; and Wine forgets a file's volume once it has been renamed by
+// another handle than the one asked.
+Status IdentityOf(const Handle& file, FileIdentity* identity) {
+  const Status status = WholeIdentityOf(file, identity);
+  identity->volume = 0;
+  return status;
+}
+
+Status IdentityOfDirectory(const Handle& directory, FileIdentity* identity) {
+  return WholeIdentityOf(directory, identity);
 }
 
 Status ReadPrefix(const Handle& file, std::size_t limit, std::string* bytes) {

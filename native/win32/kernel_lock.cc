@@ -1,32 +1,21 @@
 #include "platform/kernel_lock.h"
 
+#include "win32/lock_bytes.h"
 #include "win32/win32_util.h"
 
 namespace bucketlock {
-namespace {
 
-// The one byte that is locked. Windows locks keep others from reading what they cover, so it lies
-// far behind the record, and far behind everything that anybody writes.
-OVERLAPPED GuardByte() {
-  OVERLAPPED at = {};
-  at.OffsetHigh = 0x40000000;
-  return at;
+// Nobody else knows of the file yet, so it can fail only where locks do; then whoever waits looks
+// at the guard from time to time.
+void LetOthersAwait(const Handle& file) {
+  OVERLAPPED at = WakeByte();
+  static_cast<void>(LockOneByte(file, LOCKFILE_FAIL_IMMEDIATELY | LOCKFILE_EXCLUSIVE_LOCK, &at));
 }
-
-constexpr DWORD kBytesLow = 1;
-constexpr DWORD kBytesHigh = 0;
-
-}  // namespace
-
-void LetOthersAwait(const Handle&) {}
 
 LockOutcome TryLock(const Handle& file, LockMode mode, Status* status) {
   OVERLAPPED at = GuardByte();
   const DWORD exclusive = mode == LockMode::kExclusive ? LOCKFILE_EXCLUSIVE_LOCK : 0;
-  if (::LockFileEx(Raw(file), LOCKFILE_FAIL_IMMEDIATELY | exclusive, /*dwReserved=*/0, kBytesLow,
-                   kBytesHigh, &at)) {
-    return LockOutcome::kAcquired;
-  }
+  if (LockOneByte(file, LOCKFILE_FAIL_IMMEDIATELY | exclusive, &at)) return LockOutcome::kAcquired;
   const int error = LastError();
   if (error == ERROR_LOCK_VIOLATION) return LockOutcome::kHeld;
   // What file systems and redirectors without locks answer.
@@ -42,9 +31,9 @@ LockOutcome TryLock(const Handle& file, LockMode mode, Status* status) {
 Status LocksUnsupported() { return Status::Unsupported(ERROR_NOT_SUPPORTED, "LockFileEx"); }
 
 void Unlock(const Handle& file) {
-  // Can fail only where there is nothing to unlock.
-  OVERLAPPED at = GuardByte();
-  static_cast<void>(::UnlockFileEx(Raw(file), /*dwReserved=*/0, kBytesLow, kBytesHigh, &at));
+  // The guard first: who is woken is to find it free.
+  UnlockOneByte(file, GuardByte());
+  UnlockOneByte(file, WakeByte());
 }
 
 }  // namespace bucketlock
