@@ -7,7 +7,7 @@ import { root, run } from './node-gyp.mjs';
 
 const { clangFormatPath } = createRequire(import.meta.url)('clang-format-node');
 
-const files = ['native', path.join('test', 'native')]
+const files = ['native', path.join('test', 'native'), path.join('test', 'windows')]
   .filter((folder) => existsSync(path.join(root, folder)))
   .flatMap((folder) =>
     readdirSync(path.join(root, folder), { recursive: true }).map((file) =>

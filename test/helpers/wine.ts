@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -13,7 +13,8 @@ import { killNow, onExit } from './reaper.js';
 import { windowsNode } from './tools.js';
 import { until } from './until.js';
 
-const crossFolder = join(packageRoot, 'build', 'cross');
+/** Where `.ci/cross-build.mjs` builds, and what only the tests need lies beside it. */
+export const crossFolder = join(packageRoot, 'build', 'cross');
 
 /** A path of this system as a program under Wine spells it: drive Z is the root. */
 export function windowsPath(path: string): string {
@@ -50,19 +51,27 @@ export class Wine {
     };
   }
 
+  /** Runs a program until the end of the test at the latest. */
+  spawn(executable: string, args: readonly string[], stdio: StdioOptions): ChildProcess {
+    const env = { ...process.env, ...this.#env };
+    const child = spawn('wine', [executable, ...args], { stdio, env });
+    this.#started.add(child);
+    child.once('exit', () => {
+      this.#started.delete(child);
+    });
+    return child;
+  }
+
   /** A program that keeps a file open without sharing deletion until it is told to go. */
   async blockDeletion(path: string, scratch: string): Promise<() => void> {
     const executable = join(scratch, 'reader.exe');
     compileReader(executable);
     const ready = join(scratch, 'ready');
     const go = join(scratch, 'go');
-    const args = [executable, ...[path, ready, go].map(windowsPath)];
-    const child = spawn('wine', args, { stdio: 'ignore', env: { ...process.env, ...this.#env } });
-    this.#started.add(child);
+    const child = this.spawn(executable, [path, ready, go].map(windowsPath), 'ignore');
     let ended = false;
     child.once('exit', () => {
       ended = true;
-      this.#started.delete(child);
     });
     await until('the reader has the file open', () => {
       if (ended) throw new Error(`the reader ended with ${String(child.exitCode)}`);

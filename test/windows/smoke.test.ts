@@ -101,6 +101,54 @@ describe(`Node.js ${oldest}`, () => {
     expect(await waiter.call('release', { hold })).toBe(true);
   });
 
+  test('every waiter is served, after a release and after a death', async () => {
+    const [holder, judge] = await driver.pool(2);
+    const waiters = await driver.spawnMany(3);
+    const { here, bucket } = newBucket();
+    let last = { by: holder, ...(await holder.call('acquire', { bucket })) };
+    const waits = new Map(
+      waiters.map((waiter) => [
+        waiter,
+        waiter
+          .call('acquire', { bucket, waitMs: 90_000 })
+          .then((hold) => ({ by: waiter, ...hold })),
+      ]),
+    );
+    while (waits.size > 0) {
+      const ends = await mustBlock('acquire', Promise.race(waits.values()));
+      // The first one served dies.
+      if (waits.size === 2) await judge.call('killProcess', { pid: last.by.pid });
+      else expect(await last.by.call('release', { hold: last.hold })).toBe(true);
+      last = await ends();
+      waits.delete(last.by);
+    }
+    expect(await last.by.call('release', { hold: last.hold })).toBe(true);
+    expect(readdirSync(here)).toEqual([]);
+  });
+
+  test.for(['deadline', 'abort'] as const)(
+    'a waiter that gives up by %s leaves the others their turn',
+    async (way) => {
+      const [holder, fickle, patient] = await driver.pool(3);
+      const { here, bucket } = newBucket();
+      const { hold } = await holder.call('acquire', { bucket });
+      const limit = way === 'deadline' ? { waitMs: 1_000 } : {};
+      await fickle.call('startWait', { bucket, wait: way, ...limit });
+      const ends = await mustBlock('acquire', patient.call('acquire', { bucket, waitMs: 60_000 }));
+      if (way === 'abort') await fickle.call('abortWait', { wait: way });
+      const { remote } = await fickle.callToFail('endWait', { wait: way });
+      expect(remote).toMatchObject(
+        way === 'deadline'
+          ? { name: 'BucketBusyError', holdingPid: holder.pid }
+          : { name: 'Error', message: 'abort is aborted' },
+      );
+      expect(await holder.call('release', { hold })).toBe(true);
+      const next = await ends();
+      expect(await patient.call('release', { hold: next.hold })).toBe(true);
+      expect(readdirSync(here)).toEqual([]);
+    },
+  );
+
   test('a process that ends without releasing leaves nothing behind', async () => {
     const holder = await driver.spawn();
     const { here, bucket } = newBucket();
