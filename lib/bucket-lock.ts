@@ -1,4 +1,3 @@
-import { invalidReturn, invalidType } from './argument-errors.js';
 import { lockfileIn, resolveBucket } from './bucket-path.js';
 import { attempt, attemptSync, waitInLine, waitInLineSync } from './bucket-wait.js';
 import type { BucketRequest } from './bucket-wait.js';
@@ -25,6 +24,7 @@ import { errorOf } from './outcome-errors.js';
 import { POOL_PATIENCE_MS } from './pool-patience.js';
 import { refuseNested, refuseNestedSync, refuseOwnWait, runWithin } from './reentry.js';
 import { attachReleaseError } from './release-error.js';
+import { checkBody, checkSyncResult } from './with-body.js';
 
 /**
  * Excludes every process on the machine, and every thread in them, from one directory: the bucket.
@@ -140,9 +140,7 @@ export class BucketLock implements SyncLock {
     let result: T;
     try {
       result = this.#runWithin(held, body);
-      if (isThenable(result)) {
-        throw invalidReturn('what body returns', 'no promise: withSync cannot wait for it', result);
-      }
+      checkSyncResult(result);
     } catch (error) {
       try {
         held.releaseSync();
@@ -283,18 +281,8 @@ function patienceWithin(waitMs: number): number | undefined {
   return waitMs === 0 ? undefined : Math.min(waitMs, POOL_PATIENCE_MS);
 }
 
-function checkBody(body: unknown): void {
-  if (typeof body !== 'function') throw invalidType('body', 'a function', body);
-}
-
 function labelOf({ label }: AcquireSettings): { readonly label?: string } {
   return label === undefined ? {} : { label };
-}
-
-function isThenable(value: unknown): boolean {
-  return (
-    typeof value === 'object' && value !== null && typeof Reflect.get(value, 'then') === 'function'
-  );
 }
 
 /** Whoever never came to the head of the line has seen the holder at the first attempt only. */
