@@ -41,13 +41,7 @@ export const QUICK = {
   },
   waiting: { rounds: 1, waiters: 1, settleMs: 50, windowMs: 100 },
   recovery: { rounds: 1, agedRounds: 1, staleMs: 2_000 },
-  queue: {
-    runs: [
-      [1, 1],
-      [10, 1],
-    ],
-    capMs: 5_000,
-  },
-  crowd: { others: [1, 10], rounds: 1, count: 10 },
+  queue: { runs: [[3, 1]], capMs: 5_000 },
+  crowd: { others: [3], rounds: 1, count: 10 },
   abort: { rounds: 1 },
 };

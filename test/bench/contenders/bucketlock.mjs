@@ -1,6 +1,5 @@
 import { BucketLock } from '../../../dist/index.js';
 
-export const title = 'bucketlock';
 export const cannot = {};
 
 export async function open(directory) {

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 
 import crossProcessLock from 'cross-process-lock';
 
-export const title = 'cross-process-lock';
 /** How long it does not look, so that a release can fall on any moment in between. */
 export const pollMs = 500;
 export const cannot = {

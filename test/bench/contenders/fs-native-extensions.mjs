@@ -3,7 +3,6 @@ import { join } from 'node:path';
 
 import native from 'fs-native-extensions';
 
-export const title = 'fs-native-extensions';
 export const cannot = {
   abort: 'fs-native-extensions cannot cancel a wait',
 };

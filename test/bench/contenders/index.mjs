@@ -11,8 +11,12 @@ export const CONTENDERS = [
 /** Of named locks, which exclude within one process: rows of their own. */
 export const NAMED_LOCK = 'named-lock';
 
+/** How tables and plots call a contender. */
+export function titleOf(name) {
+  return name === 'c' ? 'C program' : name;
+}
+
 const C_PROGRAM = {
-  title: 'C program',
   cannot: {
     async: 'the C program has no event loop',
     queue: 'the C program: one waiter to a process',
@@ -20,7 +24,7 @@ const C_PROGRAM = {
   },
 };
 
-/** What there is to know of a contender: its `title`, what it `cannot`, and how to `open` it. */
+/** What there is to know of a contender: what it `cannot`, and how to `open` it. */
 export async function contender(name) {
   return name === 'c' ? C_PROGRAM : await import(`./${name}.mjs`);
 }

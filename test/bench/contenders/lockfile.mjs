@@ -3,7 +3,6 @@ import { promisify } from 'node:util';
 
 import lockfile from 'lockfile';
 
-export const title = 'lockfile';
 /** How long it does not look, so that a release can fall on any moment in between. */
 export const pollMs = 100;
 export const cannot = {

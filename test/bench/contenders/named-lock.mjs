@@ -1,6 +1,5 @@
 import { namedLock } from '../../../dist/index.js';
 
-export const title = 'namedLock';
 /** It excludes within one process only. */
 export const cannot = {};
 

@@ -1,6 +1,5 @@
 import properLockfile from 'proper-lockfile';
 
-export const title = 'proper-lockfile';
 export const cannot = {
   abort: 'proper-lockfile cannot cancel a wait',
 };

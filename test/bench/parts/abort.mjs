@@ -1,11 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import { CONTENDERS, NAMED_LOCK, split } from '../contenders/index.mjs';
 import { Participant, withParticipants } from '../harness/participant.mjs';
 import { summary } from '../harness/statistics.mjs';
-
-const MIN_WAIT_MS = 10;
-const SPREAD_MS = 50;
+import { letWait } from '../harness/wait.mjs';
 
 /** Nanoseconds from the abort of a waiting acquire until it has rejected. */
 export async function abort(work, { rounds }) {
@@ -28,7 +24,7 @@ async function aborts(work, name, rounds) {
     for (let round = 0; round < rounds; round += 1) {
       waiter.send('acquire');
       await waiter.expect('waiting');
-      await sleep(MIN_WAIT_MS + Math.random() * SPREAD_MS);
+      await letWait();
       waiter.send('abort');
       const [aborted, rejected] = (await waiter.expect('aborted')).map(Number);
       samples.push(rejected - aborted);

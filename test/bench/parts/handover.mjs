@@ -1,13 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import { CONTENDERS, contender } from '../contenders/index.mjs';
 import { Participant, withParticipants } from '../harness/participant.mjs';
 import { summary } from '../harness/statistics.mjs';
+import { letWait } from '../harness/wait.mjs';
 
-/** A waiter waits at least this long before the release. */
-const MIN_WAIT_MS = 10;
-/** And up to this much longer, or its poll period, so that no poller is met at one phase. */
-const SPREAD_MS = 50;
 /** Of a contender that polls this slowly fewer rounds will do. */
 const SLOW_POLL_MS = 500;
 const SLOW_ROUNDS = 5;
@@ -37,7 +32,7 @@ async function pairOf(work, name) {
 async function handOver(pair) {
   const { holder, waiter } = pair;
   const { held } = await waiter.acquire();
-  await sleep(MIN_WAIT_MS + Math.random() * Math.max(SPREAD_MS, pair.pollMs));
+  await letWait(pair.pollMs);
   const released = await holder.release();
   const [, taken] = await held;
   pair.samples.push(taken - released);

@@ -1,13 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import { split } from '../contenders/index.mjs';
 import { Participant } from '../harness/participant.mjs';
 import { residentBytes } from '../harness/process-status.mjs';
 import { summary } from '../harness/statistics.mjs';
+import { letWait } from '../harness/wait.mjs';
 import { now } from '../participant/now.mjs';
 
-const MIN_WAIT_MS = 10;
-const SPREAD_MS = 50;
 /** The C program waits for the same holder as bucketlock: tearing that down takes most of it. */
 const HOLDER_OF = { c: 'bucketlock' };
 
@@ -50,7 +47,7 @@ async function killHolder(work, { name, directory, options, waiter, samples, res
       await holder.acquire()
     ).held;
     const { held } = await waiter.acquire();
-    await sleep(MIN_WAIT_MS + Math.random() * SPREAD_MS);
+    await letWait();
     resident.push(residentBytes(holder.pid));
     const killed = now();
     holder.kill();

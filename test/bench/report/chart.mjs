@@ -1,5 +1,6 @@
 import { init } from 'echarts';
 
+import { titleOf } from '../contenders/index.mjs';
 import { digits } from './format.mjs';
 
 const WIDTH = 640;
@@ -15,10 +16,6 @@ const COLOURS = {
   'cross-process-lock': '#e69f00',
 };
 const OWN = 'bucketlock';
-const TITLES = { c: 'C program' };
-
-export const titleOf = (name) => TITLES[name] ?? name;
-export const colourOf = (name) => COLOURS[name];
 
 /** The SVG text of an echarts option, drawn without a browser. */
 export function render(option) {
@@ -42,9 +39,9 @@ const title = (text, subtext) => ({
 /** Horizontal bars on a logarithmic axis: pairs of a contender and a value. */
 export function bars({ text, subtext, unit, pairs }) {
   const shown = [...pairs].reverse();
-  const least = Math.min(...shown.map(([, value]) => value).filter((value) => value > 0));
-  // A bar has to begin somewhere: below the least, at a power of ten. Zero has no place.
-  const min = 10 ** (Math.ceil(Math.log10(least)) - 1) / 10;
+  const least = Math.min(...shown.map(([, value]) => (value > 0 ? value : Infinity)));
+  // A bar has to begin somewhere: well below the least, at a power of ten. Zero has no place.
+  const min = Number.isFinite(least) ? 10 ** (Math.ceil(Math.log10(least)) - 2) : 1;
   return {
     title: title(text, subtext),
     grid: { left: 150, right: 80, top: 64, bottom: 48 },
@@ -56,7 +53,7 @@ export function bars({ text, subtext, unit, pairs }) {
         barCategoryGap: '40%',
         data: shown.map(([name, value]) => ({
           value: Math.max(value, min),
-          itemStyle: { color: colourOf(name) },
+          itemStyle: { color: COLOURS[name] },
           label: { show: true, position: 'right', formatter: digits(value) },
         })),
       },
@@ -65,10 +62,10 @@ export function bars({ text, subtext, unit, pairs }) {
 }
 
 /** Lines over a logarithmic axis: of each contender its points. */
-export function lines({ text, subtext, x, y, points, xType = 'log', legend = 'bottom' }) {
+export function lines({ text, subtext, x, y, points, xType = 'log' }) {
   return {
     title: title(text, subtext),
-    legend: { [legend]: 6, itemWidth: 16, itemGap: 18, textStyle: { fontSize: 10 } },
+    legend: { bottom: 6, itemWidth: 16, itemGap: 18, textStyle: { fontSize: 10 } },
     grid: { left: 76, right: 24, top: 64, bottom: 84 },
     xAxis: { type: xType, ...axis(x, 28) },
     yAxis: { type: 'log', ...axis(y, 56) },
@@ -80,7 +77,7 @@ export function lines({ text, subtext, x, y, points, xType = 'log', legend = 'bo
       // Our own above the others.
       z: name === OWN ? 3 : 2,
       lineStyle: { width: name === OWN ? 3 : 2 },
-      itemStyle: { color: colourOf(name) },
+      itemStyle: { color: COLOURS[name] },
     })),
   };
 }

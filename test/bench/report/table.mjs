@@ -1,8 +1,7 @@
-import { CONTENDERS } from '../contenders/index.mjs';
+import { CONTENDERS, titleOf } from '../contenders/index.mjs';
 import { ratios } from './ratios.mjs';
 import { sections } from './sections.mjs';
 
-const TITLES = { c: 'C program' };
 const GAP = 2;
 
 /** Everything that was measured as one text. */
@@ -15,14 +14,14 @@ export function table(results) {
       ...CONTENDERS.map((name) => textOf(cells[name] ?? '', notes)),
     ]),
   }));
-  const header = ['', ...CONTENDERS.map((name) => TITLES[name] ?? name)];
+  const header = ['', ...CONTENDERS.map(titleOf)];
   const pairs = ratios(results);
   const widths = header.map((text, column) =>
     Math.max(text.length, ...built.flatMap(({ rows }) => rows.map((row) => row[column].length))),
   );
   const labelWidth = Math.max(widths[0], ...pairs.map(([label]) => label.length));
   widths[0] = labelWidth;
-  const lines = [machineLine(results.machine), ''];
+  const lines = [machineLine(results.machine), versionsLine(results.machine), ''];
   if (built.length > 0) lines.push(lineOf(header, widths), '');
   for (const { title, rows } of built) {
     lines.push(title, ...rows.map((row) => lineOf(row, widths)), '');
@@ -39,6 +38,12 @@ export function machineLine({ cpu, cores, kernel, node, disk, memory, date, load
     `${cores} cores of ${cpu}, ${kernel}, Node.js ${node}, ${disk} and ${memory}, ${date}; ` +
     `load before the run: ${loadBefore.toFixed(2)}. Medians; ± is half of the range between the quartiles.`
   );
+}
+
+function versionsLine({ versions }) {
+  return Object.entries(versions)
+    .map((pair) => pair.join(' '))
+    .join(', ');
 }
 
 function textOf(cell, notes) {
