@@ -78,7 +78,7 @@ export class BucketLock implements SyncLock {
     const addon = loadAddon();
     const engagement = new Engagement(addon, this.path);
     try {
-      const outcome = await attempt(addon, this.#request(addon, settings), settings.signal);
+      const outcome = await attempt(addon, this.#request(addon, settings, false), settings.signal);
       if (outcome !== undefined && outcome.outcome !== 'busy') {
         return this.#take(outcome, settings, engagement);
       }
@@ -128,7 +128,7 @@ export class BucketLock implements SyncLock {
     const settings = this.#read(options);
     settings.signal?.throwIfAborted();
     const addon = loadAddon();
-    const outcome = attemptSync(addon, this.#request(addon, settings));
+    const outcome = attemptSync(addon, this.#request(addon, settings, false));
     return outcome.outcome === 'busy' ? null : this.#take(outcome, settings);
   }
 
@@ -164,7 +164,7 @@ export class BucketLock implements SyncLock {
     const deadline = new Deadline(settings.waitMs);
     settings.signal?.throwIfAborted();
     const addon = loadAddon();
-    const request = this.#request(addon, settings);
+    const request = this.#request(addon, settings, settings.waitMs > 0);
     // Without a gap from the first attempt until the hold ends.
     const engagement = new Engagement(addon, this.path);
     try {
@@ -173,8 +173,7 @@ export class BucketLock implements SyncLock {
         if (first.outcome !== 'busy') return this.#take(first, settings, engagement);
         this.#expectWait(first.report, settings, deadline);
       }
-      const attempted = first !== undefined;
-      const outcome = await waitInLine(addon, request, attempted, deadline, settings.signal);
+      const outcome = await waitInLine(addon, request, first?.line, deadline, settings.signal);
       return this.#take(withHolder(outcome, first), settings, engagement, deadline);
     } catch (error) {
       engagement.end();
@@ -186,12 +185,12 @@ export class BucketLock implements SyncLock {
     const deadline = new Deadline(settings.waitMs);
     settings.signal?.throwIfAborted();
     const addon = loadAddon();
-    const request = this.#request(addon, settings);
+    const request = this.#request(addon, settings, settings.waitMs > 0);
     const first = attemptSync(addon, request);
     if (first.outcome !== 'busy') return this.#take(first, settings);
     if (settings.waitMs > 0 && !settings.detached) refuseOwnWait(this.path);
     this.#expectWait(first.report, settings, deadline);
-    const outcome = waitInLineSync(addon, request, deadline, settings.signal);
+    const outcome = waitInLineSync(addon, request, first.line, deadline, settings.signal);
     return this.#take(withHolder(outcome, first), settings, undefined, deadline);
   }
 
@@ -265,9 +264,9 @@ export class BucketLock implements SyncLock {
     return readAcquireOptions(options, this.#settings);
   }
 
-  #request(addon: NativeAddon, { label }: AcquireSettings): BucketRequest {
+  #request(addon: NativeAddon, { label }: AcquireSettings, inTurn: boolean): BucketRequest {
     this.#spec ??= this.#makeSpec(addon);
-    return { directory: this.path, spec: this.#spec, label };
+    return { directory: this.path, spec: this.#spec, label, inTurn };
   }
 
   #makeSpec(addon: NativeAddon): NativeBucketSpec {

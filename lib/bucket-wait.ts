@@ -18,6 +18,8 @@ export interface BucketRequest {
   readonly directory: string;
   readonly spec: NativeBucketSpec;
   readonly label: string | undefined;
+  /** Behind those who stand in line already: where there are some, an attempt only looks. */
+  readonly inTurn: boolean;
 }
 
 /**
@@ -42,7 +44,7 @@ function attemptOnPool(
   patienceMs: number | undefined,
 ): Promise<NativeAttempt | undefined> {
   return new Promise((resolve, reject) => {
-    const pending = addon.bucketAttempt(request.spec, request.label);
+    const pending = addon.bucketAttempt(request.spec, request.label, request.inTurn);
     let isOver = false;
     const end = (outcome: NativeAttempt | undefined): void => {
       isOver = true;
@@ -86,18 +88,18 @@ async function unlessAborted(
 
 /** One attempt on this thread. */
 export function attemptSync(addon: NativeAddon, request: BucketRequest): NativeAttempt {
-  return noted(request, addon.bucketAttemptSync(request.spec, request.label));
+  return noted(request, addon.bucketAttemptSync(request.spec, request.label, request.inTurn));
 }
 
 /** Stands in line until granted, the deadline (then: why it is busy) or an abort (rejects). */
 export async function waitInLine(
   addon: NativeAddon,
   request: BucketRequest,
-  attempted: boolean,
+  line: string | undefined,
   deadline: Deadline,
   signal: AbortSignal | undefined,
 ): Promise<NativeAttempt> {
-  const wait = addon.bucketWait(request.spec, request.label, attempted);
+  const wait = addon.bucketWait(request.spec, request.label, line);
   let delivered: NativeAttempt | undefined;
   // An answer that is delivered in the same turn as an abort is seen before the wait is cancelled.
   const settled = wait.settled.then((outcome) => (delivered = outcome));
@@ -114,10 +116,11 @@ export async function waitInLine(
 export function waitInLineSync(
   addon: NativeAddon,
   request: BucketRequest,
+  line: string,
   deadline: Deadline,
   signal: AbortSignal | undefined,
 ): NativeAttempt {
-  const wait = addon.bucketWaitSync(request.spec, request.label, true);
+  const wait = addon.bucketWaitSync(request.spec, request.label, line);
   if (typeof wait !== 'number') return wait;
   for (;;) {
     const remainingMs = deadline.remainingMs;

@@ -131,21 +131,30 @@ export interface NativeAddon extends NativeNamedCalls {
     trustKernelLocks: boolean,
   ): NativeBucketSpec;
 
-  bucketAttempt(spec: NativeBucketSpec, label: string | undefined): NativeWait;
-  bucketAttemptSync(spec: NativeBucketSpec, label: string | undefined): NativeAttempt;
+  /** `inTurn`: where others stand in line for the lock, it is busy without an attempt. */
+  bucketAttempt(spec: NativeBucketSpec, label: string | undefined, inTurn: boolean): NativeWait;
+  bucketAttemptSync(
+    spec: NativeBucketSpec,
+    label: string | undefined,
+    inTurn: boolean,
+  ): NativeAttempt;
   /** Gives an attempt up, begun or not. What it has won or still wins is released there. */
   cancelAttempt(request: number): void;
 
   /**
-   * Stands in line until the lock is ours or the attempt fails for good. `attempted`: an attempt
-   * has been made before, so a bucket that is missing has disappeared.
+   * Stands in line until the lock is ours or the attempt fails for good. `line` is that of an
+   * attempt before, which has seen the bucket: one that is missing has disappeared.
    */
-  bucketWait(spec: NativeBucketSpec, label: string | undefined, attempted: boolean): NativeWait;
+  bucketWait(
+    spec: NativeBucketSpec,
+    label: string | undefined,
+    line: string | undefined,
+  ): NativeWait;
   /** The same for a thread that will call `waitSlice` until it answers. */
   bucketWaitSync(
     spec: NativeBucketSpec,
     label: string | undefined,
-    attempted: boolean,
+    line: string,
   ): number | NativeFailure;
   /** Blocks for `sliceMs` at most; undefined: not settled yet. */
   waitSlice(request: number, sliceMs: number): NativeAttempt | undefined;

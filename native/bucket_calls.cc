@@ -25,13 +25,12 @@ Napi::Object FinishAttempt(Napi::Env env, AttemptResult* result) {
 
 class AttemptJob : public Job {
  public:
-  AttemptJob(BucketSpec spec, AttemptId id, std::shared_ptr<PoolAttempt> attempt)
-      : spec_(std::move(spec)), id_(id), attempt_(std::move(attempt)) {}
+  AttemptJob(BucketSpec spec, bool in_turn, AttemptId id, std::shared_ptr<PoolAttempt> attempt)
+      : spec_(std::move(spec)), in_turn_(in_turn), id_(id), attempt_(std::move(attempt)) {}
 
   void Run() override {
     if (!attempt_->Begin()) return;
-    AttemptMemory memory;
-    result_ = AttemptAcquire(spec_, &memory);
+    result_ = AttemptOnce(spec_, in_turn_);
     attempt_->Done(std::move(result_.held));
   }
 
@@ -43,6 +42,7 @@ class AttemptJob : public Job {
 
  private:
   const BucketSpec spec_;
+  const bool in_turn_;
   const AttemptId id_;
   const std::shared_ptr<PoolAttempt> attempt_;
   AttemptResult result_;
@@ -149,8 +149,9 @@ Napi::Value BucketAttempt(const Napi::CallbackInfo& info) {
   const auto [id, attempt] = Environment::Of(info.Env()).AddAttempt();
   Napi::Object pending = Napi::Object::New(info.Env());
   pending.Set("request", Napi::Number::New(info.Env(), static_cast<double>(id)));
-  pending.Set("settled", Job::Start(info.Env(),
-                                    std::make_unique<AttemptJob>(BucketSpecOf(info), id, attempt)));
+  pending.Set("settled",
+              Job::Start(info.Env(), std::make_unique<AttemptJob>(
+                                         BucketSpecOf(info), BooleanAt(info, 2), id, attempt)));
   return pending;
 }
 
@@ -160,8 +161,7 @@ void CancelAttempt(const Napi::CallbackInfo& info) {
 
 Napi::Value BucketAttemptSync(const Napi::CallbackInfo& info) {
   const BucketSpec spec = BucketSpecOf(info);
-  AttemptMemory memory;
-  AttemptResult result = AttemptAcquire(spec, &memory);
+  AttemptResult result = AttemptOnce(spec, BooleanAt(info, 2));
   return FinishAttempt(info.Env(), &result);
 }
 
@@ -173,18 +173,25 @@ Environment::Finish FinishBucketWait(std::shared_ptr<BucketContender> contender)
   };
 }
 
+// Whoever has not seen the bucket directory yet waits for its path.
+std::string LineAt(const Napi::CallbackInfo& info, std::size_t index, const BucketSpec& spec) {
+  return info[index].IsString() ? StringAt(info, index) : spec.directory;
+}
+
 Napi::Value BucketWait(const Napi::CallbackInfo& info) {
   const BucketSpec spec = BucketSpecOf(info);
-  auto contender = std::make_shared<BucketContender>(spec, BooleanAt(info, 2));
+  const std::string line = LineAt(info, 2, spec);
+  auto contender = std::make_shared<BucketContender>(spec, /*attempted=*/info[2].IsString());
   return Environment::Of(info.Env())
-      .Wait(info.Env(), spec.directory, contender, FinishBucketWait(contender));
+      .Wait(info.Env(), line, contender, FinishBucketWait(contender));
 }
 
 Napi::Value BucketWaitSync(const Napi::CallbackInfo& info) {
   const BucketSpec spec = BucketSpecOf(info);
-  auto contender = std::make_shared<BucketContender>(spec, BooleanAt(info, 2));
+  const std::string line = LineAt(info, 2, spec);
+  auto contender = std::make_shared<BucketContender>(spec, /*attempted=*/info[2].IsString());
   return Environment::Of(info.Env())
-      .WaitSync(info.Env(), spec.directory, contender, FinishBucketWait(contender));
+      .WaitSync(info.Env(), line, contender, FinishBucketWait(contender));
 }
 
 Napi::Value ReleaseAsync(const Napi::CallbackInfo& info) {

@@ -1,28 +1,34 @@
-// What the wait queue knows of a lock: how to try for it, and how to pass the time until another
-// try is worth while.
+// What the wait queue knows of a lock: how to try for it, and how to stand in line for it among the
+// processes of this machine.
 
 #ifndef BUCKETLOCK_CONTENDER_H_
 #define BUCKETLOCK_CONTENDER_H_
 
-#include <chrono>
-#include <condition_variable>
-#include <mutex>
+#include <cstdint>
+#include <memory>
 
 namespace bucketlock {
 
-// Ends a Block() from another thread. One stands for each line of waiters.
-class Interruption {
+// This process's place in the line for one lock. The requests of the process use it one after the
+// other.
+class Place {
  public:
-  // Ends the Block() under way, or else the next one.
-  void Interrupt();
+  virtual ~Place() = default;
 
-  // Sleeps until interrupted, `duration` at most.
-  void SleepFor(std::chrono::milliseconds duration);
+  // Blocks until an attempt may succeed; may return early. False: nothing here tells, so attempts
+  // have to be repeated instead.
+  virtual bool Block() = 0;
 
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool interrupted_ = false;
+  // Gives the place up. By the thread that calls Block().
+  virtual void Leave() = 0;
+
+  // From any thread: nobody needs the place now. What can be given up at once is, and a Block()
+  // under way is ended where the system can end it.
+  virtual void Abandon() = 0;
+
+  // From any thread: changes whenever somebody acquires or releases, as far as that can be seen
+  // cheaply.
+  virtual std::uint64_t SignsOfLife() = 0;
 };
 
 // One request for one lock. The queue calls it from one thread at a time.
@@ -31,18 +37,22 @@ class Contender {
   enum class Outcome {
     // Ours. The contender owns the lock until it is taken from it; its destructor releases.
     kGranted,
+    // Held: the place's Block() tells when to try again.
     kBusy,
+    // Held, and only another attempt will tell for how long.
+    kBusyUntold,
     // For a reason that waiting does not cure.
     kFailed,
   };
 
   virtual ~Contender() = default;
 
-  // Never waits for a holder. The contender keeps what it found.
-  virtual Outcome Attempt() = 0;
+  // Null where there is no line of processes.
+  virtual std::shared_ptr<Place> TakePlace() = 0;
 
-  // Returns when the lock may have become free, or as soon as it is interrupted. May return early.
-  virtual void Block(Interruption* interruption) = 0;
+  // Never waits for a holder. The contender keeps what it found. `place`: that of the caller, who
+  // will block in it next if the lock is busy; null for an attempt out of turn.
+  virtual Outcome Attempt(Place* place) = 0;
 };
 
 }  // namespace bucketlock

@@ -4,6 +4,7 @@
 
 #include "brief_retries.h"
 #include "lockfile_birth.h"
+#include "lockfile_inspection.h"
 #include "lockfile_view.h"
 #include "platform/kernel_lock.h"
 
@@ -43,12 +44,20 @@ AttemptResult Busy(LockReport report) {
 // One attempt's state, so that its steps can be told apart.
 class Attempt {
  public:
-  Attempt(const BucketSpec& spec, AttemptMemory* memory)
-      : spec_(spec), memory_(memory), lockfile_path_(LockfilePath(spec.directory)) {}
+  Attempt(const BucketSpec& spec, AttemptMemory* memory, const AttemptManner& manner)
+      : spec_(spec),
+        memory_(memory),
+        manner_(manner),
+        lockfile_path_(LockfilePath(spec.directory)) {}
 
   AttemptResult Run() {
     AttemptResult result = RunRounds();
     result.reclaimed = std::move(reclaimed_);
+    if (result.kind == ResultKind::kBusy) {
+      // Without it, those who wait in this process may stand in two lines.
+      const Status ignored = IdentityOf(directory_, &result.directory);
+      static_cast<void>(ignored);
+    }
     return result;
   }
 
@@ -56,6 +65,9 @@ class Attempt {
   AttemptResult RunRounds() {
     AttemptResult result;
     if (!OpenBucket(&result)) return result;
+    if (manner_.is_somebody_waiting != nullptr && manner_.is_somebody_waiting(directory_)) {
+      return LookOnly();
+    }
     for (int round = 0; round < kMaxRounds + brief_retries_.spent(); ++round) {
       if (Round(&result)) return result;
     }
@@ -63,11 +75,30 @@ class Attempt {
     return Busy(std::move(last_));
   }
 
+  // Others are before us.
+  AttemptResult LookOnly() {
+    Look look = Inspect(spec_.directory, spec_.trusted);
+    switch (look.outcome) {
+      case LookOutcome::kSeen:
+        return Busy(std::move(look.report));
+      case LookOutcome::kInvalid:
+        return Invalid(look.invalid);
+      case LookOutcome::kUnsupported:
+      case LookOutcome::kFailed:
+        break;
+    }
+    AttemptResult result = Failed(look.status, look.path);
+    result.file_system = std::move(look.file_system);
+    return result;
+  }
+
   // False: `result` says why.
   bool OpenBucket(AttemptResult* result) {
     Status status;
+    const DirectoryUse use =
+        manner_.is_somebody_waiting == nullptr ? DirectoryUse::kNames : DirectoryUse::kQueue;
     for (int tries = 0;; ++tries) {
-      switch (OpenDirectory(spec_.directory, DirectoryUse::kNames, &directory_, &status)) {
+      switch (OpenDirectory(spec_.directory, use, &directory_, &status)) {
         case DirectoryOutcome::kOpened:
           memory_->seen_directory = true;
           return true;
@@ -131,7 +162,7 @@ class Attempt {
       case LockOutcome::kAcquired:
         break;
       case LockOutcome::kHeld:
-        return MeetGuard(file, result);
+        return MeetGuard(std::move(file), result);
       case LockOutcome::kUnsupported:
         *result = Unsupported(status, file);
         return true;
@@ -150,7 +181,12 @@ class Attempt {
   }
 
   // The guard is somebody's.
-  bool MeetGuard(const Handle& file, AttemptResult* result) {
+  bool MeetGuard(Handle file, AttemptResult* result) {
+    if (manner_.will_await_guard) {
+      *result = Busy(LockReport());
+      result->guarded = std::move(file);
+      return true;
+    }
     // A guard that can be shared is shared already: by somebody who looks, and holds nothing.
     Status status;
     const bool looked_at = TryLock(file, LockMode::kShared, &status) == LockOutcome::kAcquired;
@@ -249,6 +285,7 @@ class Attempt {
 
   const BucketSpec& spec_;
   AttemptMemory* const memory_;
+  const AttemptManner& manner_;
   const std::string lockfile_path_;
   Handle directory_;
   LockReport last_;
@@ -263,8 +300,9 @@ class Attempt {
 
 }  // namespace
 
-AttemptResult AttemptAcquire(const BucketSpec& spec, AttemptMemory* memory) {
-  return Attempt(spec, memory).Run();
+AttemptResult AttemptAcquire(const BucketSpec& spec, AttemptMemory* memory,
+                             const AttemptManner& manner) {
+  return Attempt(spec, memory, manner).Run();
 }
 
 }  // namespace bucketlock

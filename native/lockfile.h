@@ -20,6 +20,8 @@
 #include "bucket_spec.h"
 #include "held_lockfile.h"
 #include "lock_report.h"
+#include "platform/file.h"
+#include "platform/handle.h"
 #include "status.h"
 
 namespace bucketlock {
@@ -33,6 +35,15 @@ struct AttemptMemory {
   std::chrono::steady_clock::time_point unstamped_since;
 };
 
+// How to attempt.
+struct AttemptManner {
+  // Where it says that others wait for the lock of this directory, there is no attempt, only a
+  // look, and the lock is busy.
+  bool (*is_somebody_waiting)(const Handle& directory) = nullptr;
+  // The caller will wait for a guard that is held. So nothing more is found out about its holder.
+  bool will_await_guard = false;
+};
+
 enum class ResultKind { kAcquired, kBusy, kInvalid, kUnsupported, kFailed };
 
 struct AttemptResult {
@@ -42,6 +53,9 @@ struct AttemptResult {
   std::string token;
   // kBusy.
   LockReport report;
+  FileIdentity directory;
+  // kBusy, for a caller that will await the guard: the lockfile whose guard is held.
+  Handle guarded;
   // kInvalid.
   InvalidReason invalid = InvalidReason::kDirectoryMissing;
   // kUnsupported and kFailed.
@@ -54,7 +68,8 @@ struct AttemptResult {
 
 // One attempt. It never waits for a holder; where it meets a peer that is reclaiming the same dead
 // lock it tries again for a few milliseconds, so that of many at least one gets in.
-AttemptResult AttemptAcquire(const BucketSpec& spec, AttemptMemory* memory);
+AttemptResult AttemptAcquire(const BucketSpec& spec, AttemptMemory* memory,
+                             const AttemptManner& manner = AttemptManner());
 
 }  // namespace bucketlock
 

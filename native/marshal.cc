@@ -1,5 +1,6 @@
 #include "marshal.h"
 
+#include "bucket_contender.h"
 #include "platform/system_error.h"
 
 namespace bucketlock {
@@ -141,6 +142,7 @@ Napi::Object FromOutcome(Napi::Env env, const AttemptResult& result, double hold
     case ResultKind::kBusy: {
       Napi::Object object = Outcome(env, "busy");
       object.Set("report", FromReport(env, result.report));
+      object.Set("line", LineOf(result.directory));
       return object;
     }
     case ResultKind::kInvalid:

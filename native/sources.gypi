@@ -4,8 +4,8 @@
       "native/addon.cc",
       "native/bucket_calls.cc",
       "native/bucket_contender.cc",
+      "native/bucket_place.cc",
       "native/call.cc",
-      "native/contender.cc",
       "native/environment.cc",
       "native/flat_json.cc",
       "native/held_lockfile.cc",
@@ -24,7 +24,9 @@
       "native/pool_attempt.cc",
       "native/private_files.cc",
       "native/wait_calls.cc",
-      "native/wait_queue.cc"
+      "native/wait_queue.cc",
+      "native/wait_timekeeper.cc",
+      "native/wait_worker.cc"
     ],
     "sources_posix": [
       "native/posix/file.cc",

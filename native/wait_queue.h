@@ -1,8 +1,13 @@
 // Waiting for locks, without the libuv pool and without a thread for each waiter.
 //
 // Requests for one lock stand in one line, first come first served, whichever thread of the process
-// they come from. Each line has one thread, which drives the request at its head; it knows no kind
-// of lock, only Contender. Beyond kMaxThreads lines share threads, and are polled.
+// they come from. Each line has one thread, which stands for the request at its head in the line of
+// processes; it knows no kind of lock, only Contender. Beyond kMaxThreads, lines are polled until a
+// thread is free.
+//
+// Nothing depends on the line of processes: its head may be suspended, or somebody may lock what
+// the line is made of. So for each line that blocks, one thread more, the timekeeper of them all,
+// makes an attempt out of turn where nothing has moved for a while.
 //
 // A granted lock stays with its contender until the request leaves the queue; whoever lets the
 // contender go then, releases.
@@ -10,14 +15,19 @@
 #ifndef BUCKETLOCK_WAIT_QUEUE_H_
 #define BUCKETLOCK_WAIT_QUEUE_H_
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "contender.h"
@@ -44,7 +54,7 @@ class WaitParty {
 
 enum class WaitMode {
   kAsync,
-  // The party's thread is about to block in WaitFor(). Meanwhile its asynchronous requests are
+  // The requesting thread is about to block in WaitFor(). Meanwhile its asynchronous requests are
   // passed over, for it could not take what they are granted.
   kSync,
 };
@@ -72,33 +82,68 @@ class WaitQueue {
   // attempt has won for a request that left meanwhile is released by then.
   void AwaitAttempts(const WaitParty& party, std::chrono::milliseconds duration);
 
+  // Whether anybody stands in any line: a cheap question, before a line has to be named.
+  bool IsIdle() const { return waiting_ == 0; }
+  bool IsSomebodyIn(const std::string& line);
+
   // The lock of this line may be free now.
   void Poke(const std::string& line);
 
  private:
+  using Clock = std::chrono::steady_clock;
+  using Lock = std::unique_lock<std::mutex>;
+
   struct Request;
   struct Line;
   struct Worker;
 
   WaitQueue() = default;
 
-  static void RunWorker(void* worker);
-  void Run(Worker* worker);
-  // One attempt for the line's head, if there is one. True: that settled it.
-  bool Drive(std::unique_lock<std::mutex>* lock, Line* line);
-  bool Attempt(std::unique_lock<std::mutex>* lock, Line* line, RequestId id,
-               std::shared_ptr<Contender> contender);
+  // wait_queue.cc
   Request* HeadOf(const Line& line) const;
-  void Pause(std::unique_lock<std::mutex>* lock, Worker* worker);
-  Status GiveWorker(Line* line);
+  // One attempt for the line's head, which must be there.
+  Contender::Outcome Attempt(Lock* lock, Line* line, Place* place);
+  void Settle(Lock* lock, Line* line, RequestId id, std::shared_ptr<Contender> contender);
+  void Forget(Line* line);
+
+  // wait_worker.cc
+  static void RunWorker(void* worker);
+  void Work(Lock* lock, Worker* worker);
+  Status FindWorker(Line* line);
+  void Serve(Lock* lock, Line* line);
+  void TakePlace(Lock* lock, Line* line);
+  void BlockInPlace(Lock* lock, Line* line);
+  void LeavePlace(Lock* lock, Line* line);
+  void Sleep(Lock* lock, Line* line);
+
+  // wait_timekeeper.cc
+  static void RunTimekeeper(void* queue);
+  void KeepTime(Lock* lock);
+  Status Schedule(Line* line, Clock::time_point due);
+  void Unschedule(Line* line);
+  void BeginWatch(Line* line);
+  void KeepWatch(Line* line);
+  void Watch(Lock* lock, Line* line);
+  void Poll(Lock* lock, Line* line);
 
   std::mutex mutex_;
-  // A request is settled, or an attempt is over.
-  std::condition_variable changed_;
+  // An attempt is over.
+  std::condition_variable attempt_over_;
   RequestId last_request_ = 0;
-  std::map<RequestId, std::unique_ptr<Request>> requests_;
+  std::atomic<std::size_t> waiting_{0};
+  std::unordered_map<RequestId, std::unique_ptr<Request>> requests_;
   std::map<std::string, std::unique_ptr<Line>> lines_;
-  std::vector<std::unique_ptr<Worker>> workers_;
+
+  std::size_t workers_ = 0;
+  std::vector<Worker*> idle_workers_;
+  // Those that found no worker, oldest first.
+  std::list<Line*> unserved_;
+
+  bool has_timekeeper_ = false;
+  // When it looks at the schedule next, if nobody wakes it.
+  Clock::time_point timekeeper_wakes_;
+  std::condition_variable schedule_changed_;
+  std::set<std::pair<Clock::time_point, Line*>> schedule_;
 };
 
 }  // namespace bucketlock

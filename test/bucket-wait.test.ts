@@ -31,12 +31,12 @@ const temp = useTempDir();
 
 function requestFor(directory: string): BucketRequest {
   const spec = loadAddon().bucketSpec(directory, 0o600, true, 'full', false);
-  return { directory, spec, label: undefined };
+  return { directory, spec, label: undefined, inTurn: true };
 }
 
 const request = requestFor('/a');
 const granted: NativeAttempt = { outcome: 'acquired', hold: 7, token: 'abc' };
-const busy: NativeAttempt = { outcome: 'busy', report: { state: 'held' } };
+const busy: NativeAttempt = { outcome: 'busy', report: { state: 'held' }, line: '/a' };
 const reason = new Error('enough');
 
 /** An addon whose answers come when the test says so: for meetings that no real one can stage. */
@@ -163,7 +163,7 @@ test('an attempt that is cancelled once it has won is released, though the loop 
   const addon = loadAddon();
   const directory = temp.directory();
   const lockfile = join(directory, '.lock');
-  const { request: id, settled } = addon.bucketAttempt(requestFor(directory).spec, undefined);
+  const { request: id, settled } = addon.bucketAttempt(requestFor(directory).spec, undefined, true);
   spinUntil(() => existsSync(lockfile));
   addon.cancelAttempt(id);
   spinUntil(() => !existsSync(lockfile));
@@ -209,7 +209,7 @@ test('what a grant in the same turn as an abort leaves behind is reported as a w
 
 test('a cancelled wait settles: a promise that never did would be kept for ever', async () => {
   const addon = loadAddon();
-  const wait = addon.bucketWait(requestFor(heldBucket().path).spec, undefined, true);
+  const wait = addon.bucketWait(requestFor(heldBucket().path).spec, undefined, undefined);
   expect(addon.cancelWait(wait.request)).toMatchObject({ outcome: 'busy' });
   expect(await wait.settled).toBeUndefined();
 });
@@ -257,7 +257,7 @@ test('however many acquires wait for one signal, it has one listener and nothing
 test('a grant that is in the way when the deadline passes is taken', async () => {
   const { addon, cancelWait, release } = scripted();
   cancelWait.mockReturnValue(granted);
-  expect(await waitInLine(addon, request, true, new Deadline(1), undefined)).toBe(granted);
+  expect(await waitInLine(addon, request, undefined, new Deadline(1), undefined)).toBe(granted);
   expect(cancelWait).toHaveBeenCalledExactlyOnceWith(3);
   expect(release).not.toHaveBeenCalled();
 });
@@ -265,14 +265,14 @@ test('a grant that is in the way when the deadline passes is taken', async () =>
 test('a deadline without a grant answers why it is busy', async () => {
   const { addon, cancelWait } = scripted();
   cancelWait.mockReturnValue(busy);
-  expect(await waitInLine(addon, request, true, new Deadline(1), undefined)).toBe(busy);
+  expect(await waitInLine(addon, request, undefined, new Deadline(1), undefined)).toBe(busy);
 });
 
 test('a grant that is in the way of an abort is given back', async () => {
   const { addon, cancelWait, release } = scripted();
   cancelWait.mockReturnValue(granted);
   const controller = new AbortController();
-  const waiting = waitInLine(addon, request, true, endless(), controller.signal);
+  const waiting = waitInLine(addon, request, undefined, endless(), controller.signal);
   controller.abort(reason);
   await expect(waiting).rejects.toBe(reason);
   expect(release).toHaveBeenCalledExactlyOnceWith(7);
@@ -281,7 +281,7 @@ test('a grant that is in the way of an abort is given back', async () => {
 test('a grant that was delivered in the same turn is given back, and no wait is cancelled', async () => {
   const { addon, answer, cancelWait, release } = scripted();
   const controller = new AbortController();
-  const waiting = waitInLine(addon, request, true, endless(), controller.signal);
+  const waiting = waitInLine(addon, request, undefined, endless(), controller.signal);
   answer(granted);
   controller.abort(reason);
   await expect(waiting).rejects.toBe(reason);
@@ -294,7 +294,7 @@ test('a wait that is granted leaves no timer behind', async () => {
     process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
   const before = timers();
   const { addon, answer } = scripted();
-  const waiting = waitInLine(addon, request, true, new Deadline(3_600_000), undefined);
+  const waiting = waitInLine(addon, request, undefined, new Deadline(3_600_000), undefined);
   expect(timers()).toBe(before + 1);
   answer(granted);
   expect(await waiting).toBe(granted);

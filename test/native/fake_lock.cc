@@ -63,16 +63,16 @@ int FakeLock::attempts() const {
 
 std::atomic<int> FakeContender::living_{0};
 
-FakeContender::FakeContender(FakeLock* lock, bool patient) : lock_(lock), patient_(patient) {
-  ++living_;
-}
+FakeContender::FakeContender(FakeLock* lock) : lock_(lock) { ++living_; }
 
 FakeContender::~FakeContender() {
   if (granted_) lock_->Free();
   --living_;
 }
 
-Contender::Outcome FakeContender::Attempt() {
+std::shared_ptr<Place> FakeContender::TakePlace() { return nullptr; }
+
+Contender::Outcome FakeContender::Attempt(Place*) {
   ++attempts_;
   {
     std::unique_lock<std::mutex> lock(gate_mutex_);
@@ -81,16 +81,12 @@ Contender::Outcome FakeContender::Attempt() {
     gate_changed_.wait(lock, [this] { return !gate_closed_; });
   }
   if (broken_) return Outcome::kFailed;
-  if (!lock_->Take()) return Outcome::kBusy;
+  if (!lock_->Take()) {
+    ++blocks_;
+    return Outcome::kBusyUntold;
+  }
   granted_ = true;
   return Outcome::kGranted;
-}
-
-void FakeContender::Block(Interruption* interruption) {
-  ++blocks_;
-  // Longer than any test has patience for: only an interruption ends it in time.
-  interruption->SleepFor(patient_ ? 4 * std::chrono::milliseconds(kPatience)
-                                  : std::chrono::milliseconds(1));
 }
 
 void FakeContender::CloseGate() {

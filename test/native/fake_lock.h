@@ -49,14 +49,14 @@ class FakeLock {
   int attempts_ = 0;
 };
 
-// Polls, or with `patient` blocks until it is interrupted.
+// Has no line of processes to stand in, so it is tried again and again.
 class FakeContender : public Contender {
  public:
-  explicit FakeContender(FakeLock* lock, bool patient = true);
+  explicit FakeContender(FakeLock* lock);
   ~FakeContender() override;
 
-  Outcome Attempt() override;
-  void Block(Interruption* interruption) override;
+  std::shared_ptr<Place> TakePlace() override;
+  Outcome Attempt(Place* place) override;
 
   int attempts() const { return attempts_; }
   int blocks() const { return blocks_; }
@@ -75,7 +75,6 @@ class FakeContender : public Contender {
   static std::atomic<int> living_;
 
   FakeLock* const lock_;
-  const bool patient_;
   std::atomic<int> attempts_{0};
   std::atomic<int> blocks_{0};
   std::atomic<bool> broken_{false};

@@ -1,0 +1,155 @@
+// The wait queue's timekeeper: one thread for all lines that cannot look for themselves, because
+// their worker blocks in the kernel, or because they have none.
+
+#include <algorithm>
+#include <iterator>
+
+#include "platform/thread.h"
+#include "wait_line.h"
+#include "wait_queue.h"
+
+namespace bucketlock {
+namespace {
+
+using std::chrono::milliseconds;
+
+// A line that has not moved for so long is tried out of turn: its head may be suspended.
+constexpr milliseconds kFirstTry(20);
+// And then so often,
+constexpr milliseconds kNextTry(1000);
+// or, where such an attempt has found the lock free, for so long so often.
+constexpr milliseconds kEagerTry(50);
+constexpr milliseconds kEager(2000);
+
+// While the line moves it is looked at ever less often.
+constexpr milliseconds kLongestLook(250);
+
+// What lines without a worker add to each other's pauses, so that thousands of them do not keep a
+// processor busy.
+constexpr std::chrono::microseconds kPauseForEach(500);
+
+// How often a timekeeper without work looks for some before it ends.
+constexpr int kMostIdleLooks = 5;
+
+}  // namespace
+
+Status WaitQueue::Schedule(Line* line, Clock::time_point due) {
+  Unschedule(line);
+  if (!has_timekeeper_) {
+    const Status status = StartThread(&WaitQueue::RunTimekeeper, this);
+    if (!status.ok()) return status;
+    has_timekeeper_ = true;
+  }
+  line->due = due;
+  schedule_.emplace(due, line);
+  if (due < timekeeper_wakes_) schedule_changed_.notify_one();
+  return Status::Ok();
+}
+
+void WaitQueue::Unschedule(Line* line) {
+  if (line->due.has_value()) schedule_.erase({*line->due, line});
+  line->due.reset();
+}
+
+void WaitQueue::RunTimekeeper(void* raw_queue) {
+  WaitQueue* const queue = static_cast<WaitQueue*>(raw_queue);
+  Lock lock(queue->mutex_);
+  queue->KeepTime(&lock);
+}
+
+void WaitQueue::KeepTime(Lock* lock) {
+  for (int idle = 0;;) {
+    const auto now = Clock::now();
+    if (schedule_.empty() && ++idle > kMostIdleLooks) break;
+    // Never longer than a line waits for its first look: lines that come and go need not wake us.
+    timekeeper_wakes_ = now + kFirstTry;
+    if (!schedule_.empty()) {
+      idle = 0;
+      timekeeper_wakes_ = schedule_.begin()->first;
+    }
+    if (timekeeper_wakes_ > now) {
+      schedule_changed_.wait_until(*lock, timekeeper_wakes_);
+      continue;
+    }
+    Line* const line = schedule_.begin()->second;
+    Unschedule(line);
+    // By whoever attempts it is looked after.
+    if (line->attempting || line->waiting.empty()) continue;
+    if (line->worker == nullptr) {
+      Poll(lock, line);
+    } else if (line->blocked) {
+      Watch(lock, line);
+    }
+  }
+  has_timekeeper_ = false;
+}
+
+void WaitQueue::BeginWatch(Line* line) {
+  const auto now = Clock::now();
+  line->try_from = now + kFirstTry;
+  line->try_by = now + kNextTry;
+  line->look_pause = kFirstTry;
+  Unschedule(line);
+  KeepWatch(line);
+}
+
+void WaitQueue::KeepWatch(Line* line) {
+  if (line->due.has_value()) return;
+  // Without a timekeeper a line still moves as long as nobody is suspended.
+  const Status ignored = Schedule(line, line->try_from);
+  static_cast<void>(ignored);
+}
+
+void WaitQueue::Watch(Lock* lock, Line* line) {
+  const std::shared_ptr<Place> place = line->place;
+  line->attempting = true;
+  lock->unlock();
+  const std::uint64_t signs_of_life = place->SignsOfLife();
+  lock->lock();
+  line->attempting = false;
+  line->changed.notify_all();
+  const bool moves = signs_of_life != line->signs_of_life;
+  line->signs_of_life = signs_of_life;
+  // Meanwhile its worker has come back, or everybody has left.
+  if (!line->blocked || line->waiting.empty()) return;
+
+  const auto now = Clock::now();
+  const bool is_time = now >= line->try_by || (!moves && now >= line->try_from);
+  if (is_time && HeadOf(*line) != nullptr) {
+    if (Attempt(lock, line, /*place=*/nullptr) == Contender::Outcome::kGranted) {
+      line->eager_until = now + kEager;
+    }
+    line->try_by = now + kNextTry;
+    line->try_from = now + (now < line->eager_until ? kEagerTry : kNextTry);
+    line->look_pause = kFirstTry;
+    if (line->waiting.empty() && line->blocked) line->place->Abandon();
+  } else {
+    line->look_pause = std::min(kLongestLook, 2 * line->look_pause);
+  }
+  if (line->waiting.empty() || !line->blocked) return;
+  const auto look = is_time ? line->try_from : now + line->look_pause;
+  // There is a timekeeper: it is us.
+  const Status ignored = Schedule(line, std::min(look, line->try_by));
+  static_cast<void>(ignored);
+}
+
+void WaitQueue::Poll(Lock* lock, Line* line) {
+  milliseconds pause(0);
+  if (HeadOf(*line) != nullptr) {
+    const Contender::Outcome outcome = Attempt(lock, line, /*place=*/nullptr);
+    const bool settled =
+        outcome == Contender::Outcome::kGranted || outcome == Contender::Outcome::kFailed;
+    if (settled) line->pause.Reset();
+  }
+  if (line->worker != nullptr) return;
+  if (line->waiting.empty()) {
+    Forget(line);
+    return;
+  }
+  pause = line->pause.Next() + std::chrono::duration_cast<milliseconds>(
+                                   kPauseForEach * static_cast<int>(unserved_.size()));
+  const Status ignored = Schedule(line, line->poked ? Clock::now() : Clock::now() + pause);
+  static_cast<void>(ignored);
+}
+
+}  // namespace bucketlock
