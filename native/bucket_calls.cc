@@ -182,8 +182,7 @@ Napi::Value BucketWait(const Napi::CallbackInfo& info) {
   const BucketSpec spec = BucketSpecOf(info);
   const std::string line = LineAt(info, 2, spec);
   auto contender = std::make_shared<BucketContender>(spec, /*attempted=*/info[2].IsString());
-  return Environment::Of(info.Env())
-      .Wait(info.Env(), line, contender, FinishBucketWait(contender));
+  return Environment::Of(info.Env()).Wait(info.Env(), line, contender, FinishBucketWait(contender));
 }
 
 Napi::Value BucketWaitSync(const Napi::CallbackInfo& info) {

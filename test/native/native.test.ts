@@ -17,7 +17,13 @@ const programs: readonly (TestProgram & { readonly tool: Tool })[] = [
     // What several threads work on. Again, because the two sanitizers exclude each other.
     tool: 'gtest-thread',
     sanitizers: 'thread',
-    sources: ['named_lock.cc', 'posix/thread.cc', 'wait_queue.cc', 'wait_timekeeper.cc', 'wait_worker.cc'],
+    sources: [
+      'named_lock.cc',
+      'posix/thread.cc',
+      'wait_queue.cc',
+      'wait_timekeeper.cc',
+      'wait_worker.cc',
+    ],
     tests: ['fake_lock.cc', 'named_lock_test.cc', 'wait_queue_test.cc'],
   },
 ];
