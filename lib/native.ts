@@ -61,6 +61,8 @@ export interface NativeAcquired {
 export interface NativeBusy {
   readonly outcome: 'busy';
   readonly report: NativeReport;
+  /** Names the bucket directory, however its path is spelt: the line to wait in. */
+  readonly line: string;
 }
 
 export type NativeAttempt = (
