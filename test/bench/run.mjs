@@ -9,7 +9,7 @@ import { Work } from './harness/work.mjs';
 import { USAGE, readOptions } from './options.mjs';
 import { measure } from './parts/index.mjs';
 import { writePlots } from './report/plots.mjs';
-import { publish } from './report/publish.mjs';
+import { checkPlaces, publish } from './report/publish.mjs';
 import { table } from './report/table.mjs';
 import { FULL, QUICK } from './sizes.mjs';
 
@@ -18,6 +18,7 @@ const EXIT_USAGE = 64;
 const EXIT_INTERRUPTED = 130;
 
 const options = optionsOrExit();
+if (options.publish) checkPlaces();
 const results =
   options.from === undefined ? await run() : JSON.parse(readFileSync(options.from, 'utf8'));
 console.log(table(results));

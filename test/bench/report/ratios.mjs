@@ -6,9 +6,7 @@ const ratio = (value) => `${digits(value)} x`;
 export function ratios(results) {
   const { uncontended, handover, contended, waiting, recovery, abort } = results;
   return [
-    ...(contended === undefined
-      ? []
-      : fairness(contended.bucketlock, results.sizes.contended.runs)),
+    ...(contended === undefined ? [] : fairness(contended, results.sizes.contended.runs)),
     ...(handover === undefined ? [] : handOver(handover)),
     ...(waiting === undefined
       ? []
@@ -19,18 +17,18 @@ export function ratios(results) {
   ];
 }
 
-function fairness(own, runs) {
+function fairness({ bucketlock, c }, runs) {
   const [fewest] = runs[0];
   const [most, seconds] = runs.at(-1);
-  const { most: upper, least: lower } = own[most];
+  const evenness = ({ [most]: { most: upper, least: lower } }) =>
+    `${digits(upper.median)} / ${digits(lower.median)} = ${ratio(upper.median / lower.median)}`;
+  const label = `${most} processes over ${seconds} s: most served / least served`;
   return [
-    [
-      `${most} processes over ${seconds} s: most served / least served`,
-      `${digits(upper.median)} / ${digits(lower.median)} = ${ratio(upper.median / lower.median)}`,
-    ],
+    [label, evenness(bucketlock)],
+    [`${label}, C program`, evenness(c)],
     [
       `throughput at ${most} / at ${fewest}`,
-      ratio(own[most].perSecond.median / own[fewest].perSecond.median),
+      ratio(bucketlock[most].perSecond.median / bucketlock[fewest].perSecond.median),
     ],
   ];
 }
