@@ -16,8 +16,8 @@
 export interface AcquireOptions {
   /**
    * How long to wait, in milliseconds, counted from the call. `Infinity`: until the lock is ours or
-   * `signal` aborts. `0`: one attempt; an asynchronous one takes as long as libuv's thread pool
-   * takes to come to it.
+   * `signal` aborts. `0`: one attempt; an asynchronous one for a bucket takes as long as libuv's
+   * thread pool takes to come to it.
    *
    * @default 10_000
    */
@@ -193,8 +193,8 @@ export interface Lock {
 
   /**
    * One attempt: resolves `null` where `acquire` would have to wait. `waitMs` and `onWait` are
-   * without effect, here and in the defaults; the attempt takes as long as libuv's thread pool takes
-   * to come to it.
+   * without effect, here and in the defaults; an attempt for a bucket takes as long as libuv's
+   * thread pool takes to come to it.
    */
   tryAcquire(options?: AcquireOptions): Promise<HeldLock | null>;
 
