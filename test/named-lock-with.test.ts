@@ -126,6 +126,17 @@ test('another lock inside, and the same one beside, is no re-entry', async () =>
   expect(order).toEqual(['a', 'b', 'c']);
 });
 
+test('another lock inside that somebody else holds is awaited', async () => {
+  const other = freshLock();
+  const held = await other.acquire();
+  const ends = await mustBlock(
+    'the inner with',
+    freshLock().with(() => other.with(() => 'in')),
+  );
+  held.releaseSync();
+  expect(await ends()).toBe('in');
+});
+
 test('what was started inside waits like anybody else once the with is over, or if detached', async () => {
   const lock = freshLock();
   let later: Promise<unknown> = Promise.resolve();

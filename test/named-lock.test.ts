@@ -118,6 +118,8 @@ test('scopes keep names apart, however scope and name are cut', () => {
     new NamedLocks('ab').lock('ab'),
     new NamedLocks('a:').lock('b'),
     new NamedLocks('1:a').lock('b'),
+    new NamedLocks('a').lock('b:c'),
+    new NamedLocks('a:b').lock('c'),
   ];
   const held = locks.map((lock) => lock.tryAcquireSync());
   expect(held).not.toContain(null);
