@@ -1,5 +1,5 @@
 import { lockfileIn, resolveBucket } from './bucket-path.js';
-import { attempt, attemptSync, waitInLine, waitInLineSync } from './bucket-wait.js';
+import { attempt, attemptSync, beginAttempt, waitInLine, waitInLineSync } from './bucket-wait.js';
 import type { BucketRequest } from './bucket-wait.js';
 import { Deadline } from './deadline.js';
 import { diagnostics } from './diagnostics.js';
@@ -21,7 +21,7 @@ import type {
 import { readAcquireOptions, readBucketLockOptions } from './options.js';
 import type { AcquireSettings, BucketLockOptions, BucketLockSettings } from './options.js';
 import { errorOf } from './outcome-errors.js';
-import { POOL_PATIENCE_MS } from './pool-patience.js';
+import { POOL_PATIENCE_MS, losePatience } from './pool-patience.js';
 import { refuseNested, refuseNestedSync, refuseOwnWait, runWithin } from './reentry.js';
 import { attachReleaseError } from './release-error.js';
 import { checkBody, checkSyncResult } from './with-body.js';
@@ -78,7 +78,8 @@ export class BucketLock implements SyncLock {
     const addon = loadAddon();
     const engagement = new Engagement(addon, this.path);
     try {
-      const outcome = await attempt(addon, this.#request(addon, settings, false), settings.signal);
+      const request = this.#request(addon, settings, false);
+      const outcome = await attempt(addon, request, beginAttempt(addon, request), settings.signal);
       if (outcome !== undefined && outcome.outcome !== 'busy') {
         return this.#take(outcome, settings, engagement);
       }
@@ -167,18 +168,54 @@ export class BucketLock implements SyncLock {
     const request = this.#request(addon, settings, settings.waitMs > 0);
     // Without a gap from the first attempt until the hold ends.
     const engagement = new Engagement(addon, this.path);
+    const begun = beginAttempt(addon, request);
+    const wait = { isOver: false };
     try {
-      const first = await attempt(addon, request, settings.signal, patienceWithin(settings.waitMs));
+      const patienceMs = patienceWithin(settings.waitMs);
+      const first = await attempt(addon, request, begun, settings.signal, patienceMs);
       if (first !== undefined) {
         if (first.outcome !== 'busy') return this.#take(first, settings, engagement);
         this.#expectWait(first.report, settings, deadline);
       }
-      const outcome = await waitInLine(addon, request, first?.line, deadline, settings.signal);
-      return this.#take(withHolder(outcome, first), settings, engagement, deadline);
+      settings.signal?.throwIfAborted();
+      const attempted = first !== undefined;
+      const telling = attempted ? undefined : this.#tellOfWait(settings, deadline, wait);
+      const before = { kept: begun.request, attempted, telling };
+      const outcome = await waitInLine(addon, request, before, deadline, settings.signal);
+      wait.isOver = true;
+      const seen = isBlank(outcome) ? await this.#lookInTime(addon) : undefined;
+      return this.#take(withHolder(outcome, seen, first), settings, engagement, deadline);
     } catch (error) {
+      wait.isOver = true;
+      addon.leaveLine(begun.request);
       engagement.end();
       throw error;
     }
+  }
+
+  /** For a wait without a first attempt: says who holds the lock as soon as the pool has looked. */
+  async #tellOfWait(
+    settings: AcquireSettings,
+    deadline: Deadline,
+    wait: { readonly isOver: boolean },
+  ): Promise<void> {
+    if (settings.onWait === undefined && diagnostics.wait.heard === undefined) return;
+    const look = await loadAddon().inspect(this.path, this.#settings.trustKernelLocks);
+    // Whatever keeps us from looking will be told by the wait itself.
+    if (!wait.isOver && look.outcome === 'report') this.#tell(look.report, settings, deadline);
+  }
+
+  /** Who holds the lock now; undefined if the pool does not come to look. */
+  #lookInTime(addon: NativeAddon): Promise<NativeReport | undefined> {
+    return new Promise((resolve, reject) => {
+      const keepPatience = losePatience(POOL_PATIENCE_MS, () => {
+        resolve(undefined);
+      });
+      addon.inspect(this.path, this.#settings.trustKernelLocks).then((look) => {
+        keepPatience();
+        resolve(look.outcome === 'report' ? look.report : undefined);
+      }, reject);
+    });
   }
 
   #acquireSync(settings: AcquireSettings): HeldBucket {
@@ -190,13 +227,23 @@ export class BucketLock implements SyncLock {
     if (first.outcome !== 'busy') return this.#take(first, settings);
     if (settings.waitMs > 0 && !settings.detached) refuseOwnWait(this.path);
     this.#expectWait(first.report, settings, deadline);
-    const outcome = waitInLineSync(addon, request, first.line, deadline, settings.signal);
-    return this.#take(withHolder(outcome, first), settings, undefined, deadline);
+    const outcome = waitInLineSync(addon, request, deadline, settings.signal);
+    const look = isBlank(outcome)
+      ? addon.inspectSync(this.path, this.#settings.trustKernelLocks)
+      : undefined;
+    const seen = look?.outcome === 'report' ? look.report : undefined;
+    return this.#take(withHolder(outcome, seen, first), settings, undefined, deadline);
   }
 
   /** Between the first attempt and the wait: throws if there is to be no wait after all. */
   #expectWait(holder: NativeReport, settings: AcquireSettings, deadline: Deadline): void {
     if (settings.waitMs === 0) throw this.#busy(holder, 0);
+    this.#tell(holder, settings, deadline);
+    settings.signal?.throwIfAborted();
+    if (deadline.remainingMs <= 0) throw this.#busy(holder, deadline.elapsedMs);
+  }
+
+  #tell(holder: NativeReport, settings: AcquireSettings, deadline: Deadline): void {
     diagnostics.wait.heard?.publish({
       kind: 'bucket',
       path: this.path,
@@ -205,8 +252,6 @@ export class BucketLock implements SyncLock {
       waitMs: deadline.remainingMs,
     });
     settings.onWait?.(toLockReport(holder));
-    settings.signal?.throwIfAborted();
-    if (deadline.remainingMs <= 0) throw this.#busy(holder, deadline.elapsedMs);
   }
 
   /** The hold, which ends the engagement from now on; throws for every outcome but a lock. */
@@ -284,8 +329,17 @@ function labelOf({ label }: AcquireSettings): { readonly label?: string } {
   return label === undefined ? {} : { label };
 }
 
-/** Whoever never came to the head of the line has seen the holder at the first attempt only. */
-function withHolder(outcome: NativeAttempt, first: NativeBusy | undefined): NativeAttempt {
-  const isBlank = outcome.outcome === 'busy' && outcome.report.state !== 'held';
-  return isBlank ? (first ?? outcome) : outcome;
+/** Whoever never came to the head of the line has seen no holder there. */
+function isBlank(outcome: NativeAttempt): boolean {
+  return outcome.outcome === 'busy' && outcome.report.state !== 'held';
+}
+
+/** What was seen last, where the wait has seen nobody. */
+function withHolder(
+  outcome: NativeAttempt,
+  seen: NativeReport | undefined,
+  first: NativeBusy | undefined,
+): NativeAttempt {
+  if (!isBlank(outcome)) return outcome;
+  return seen?.state === 'held' ? { outcome: 'busy', report: seen } : (first ?? outcome);
 }

@@ -5,7 +5,13 @@ import { diagnostics } from './diagnostics.js';
 import { retainForExit } from './engagement.js';
 import { toLockReport } from './lock-report.js';
 import { LOCKFILE_UNLINK_RETRY_MS } from './lockfile-removal.js';
-import type { NativeAddon, NativeAttempt, NativeBucketSpec } from './native.js';
+import type {
+  NativeAddon,
+  NativeAttempt,
+  NativeBucketSpec,
+  NativeFirstAttempt,
+  NativeWait,
+} from './native.js';
 import { errorOf } from './outcome-errors.js';
 import { losePatience } from './pool-patience.js';
 import { warn } from './warn.js';
@@ -23,16 +29,27 @@ export interface BucketRequest {
 }
 
 /**
- * One attempt on libuv's pool. An abort rejects at once. With `patienceMs`, undefined: the pool did
- * not come to it in that time, and the attempt is given up.
+ * Begins one attempt on libuv's pool, and keeps a place in the line of this process for it from
+ * this moment on, if it is to be made in turn.
+ */
+export function beginAttempt(addon: NativeAddon, request: BucketRequest): NativeFirstAttempt {
+  return addon.bucketAttempt(request.spec, request.label, request.inTurn);
+}
+
+/**
+ * What the attempt comes to. An abort rejects at once. Undefined: none is made, since others of this
+ * process are before us; or with `patienceMs`, the pool did not come to it in that time, and it is
+ * given up.
  */
 export function attempt(
   addon: NativeAddon,
   request: BucketRequest,
+  { request: id, settled }: NativeFirstAttempt,
   signal: AbortSignal | undefined,
   patienceMs?: number,
 ): Promise<NativeAttempt | undefined> {
-  const attempting = attemptOnPool(addon, request, signal, patienceMs);
+  if (settled === undefined) return Promise.resolve(undefined);
+  const attempting = attemptOnPool(addon, request, { request: id, settled }, signal, patienceMs);
   return signal === undefined ? attempting : unlessAborted(addon, request, signal, attempting);
 }
 
@@ -40,11 +57,11 @@ export function attempt(
 function attemptOnPool(
   addon: NativeAddon,
   request: BucketRequest,
+  pending: NativeWait,
   signal: AbortSignal | undefined,
   patienceMs: number | undefined,
 ): Promise<NativeAttempt | undefined> {
   return new Promise((resolve, reject) => {
-    const pending = addon.bucketAttempt(request.spec, request.label, request.inTurn);
     let isOver = false;
     const end = (outcome: NativeAttempt | undefined): void => {
       isOver = true;
@@ -91,36 +108,46 @@ export function attemptSync(addon: NativeAddon, request: BucketRequest): NativeA
   return noted(request, addon.bucketAttemptSync(request.spec, request.label, request.inTurn));
 }
 
+/** What has gone before a wait. */
+export interface BeforeWait {
+  /** The request of the attempt that keeps a place in line. */
+  readonly kept: number;
+  readonly attempted: boolean;
+  /** Ends the wait if it rejects. */
+  readonly telling?: Promise<void> | undefined;
+}
+
 /** Stands in line until granted, the deadline (then: why it is busy) or an abort (rejects). */
 export async function waitInLine(
   addon: NativeAddon,
   request: BucketRequest,
-  line: string | undefined,
+  { kept, attempted, telling }: BeforeWait,
   deadline: Deadline,
   signal: AbortSignal | undefined,
 ): Promise<NativeAttempt> {
-  const wait = addon.bucketWait(request.spec, request.label, line);
+  const wait = addon.bucketWait(request.spec, request.label, attempted, kept);
   let delivered: NativeAttempt | undefined;
   // An answer that is delivered in the same turn as an abort is seen before the wait is cancelled.
   const settled = wait.settled.then((outcome) => (delivered = outcome));
-  await firstOf(settled, signal, deadline);
-  const outcome = noted(request, delivered ?? addon.cancelWait(wait.request));
-  if (signal?.aborted === true) {
+  try {
+    await firstOf(settled, signal, deadline, telling);
+    signal?.throwIfAborted();
+  } catch (error) {
+    const outcome = noted(request, delivered ?? addon.cancelWait(wait.request));
     keepForExit(addon, giveBack(addon, request.directory, outcome));
-    signal.throwIfAborted();
+    throw error;
   }
-  return outcome;
+  return noted(request, delivered ?? addon.cancelWait(wait.request));
 }
 
 /** `waitInLine` on this thread. */
 export function waitInLineSync(
   addon: NativeAddon,
   request: BucketRequest,
-  line: string,
   deadline: Deadline,
   signal: AbortSignal | undefined,
 ): NativeAttempt {
-  const wait = addon.bucketWaitSync(request.spec, request.label, line);
+  const wait = addon.bucketWaitSync(request.spec, request.label);
   if (typeof wait !== 'number') return wait;
   for (;;) {
     const remainingMs = deadline.remainingMs;
@@ -143,17 +170,22 @@ function noted({ directory }: BucketRequest, outcome: NativeAttempt): NativeAtte
   return outcome;
 }
 
-/** Resolves undefined at an abort or the deadline; leaves neither listener nor timer behind. */
+/**
+ * Resolves undefined at an abort or the deadline, rejects if `telling` does; leaves neither listener
+ * nor timer behind.
+ */
 async function firstOf<T>(
   settling: Promise<T>,
   signal: AbortSignal | undefined,
   deadline: Deadline,
+  telling: Promise<void> | undefined,
 ): Promise<T | undefined> {
   const { promise: interrupted, interrupt } = interruption();
   const stopListening = signal === undefined ? undefined : listenForAbort(signal, interrupt);
   const disarm = deadline.arm(interrupt);
   try {
-    return await Promise.race([settling, interrupted]);
+    const failing = telling?.then(() => interrupted);
+    return await Promise.race([settling, interrupted, ...(failing === undefined ? [] : [failing])]);
   } finally {
     stopListening?.();
     disarm();

@@ -61,8 +61,6 @@ export interface NativeAcquired {
 export interface NativeBusy {
   readonly outcome: 'busy';
   readonly report: NativeReport;
-  /** Names the bucket directory, however its path is spelt: the line to wait in. */
-  readonly line: string;
 }
 
 export type NativeAttempt = (
@@ -113,6 +111,12 @@ export type NativeRemoval =
   | { readonly outcome: 'busy' }
   | NativeFailure;
 
+export interface NativeFirstAttempt {
+  readonly request: number;
+  /** Missing where others of this process stand in line already: then none is made. */
+  readonly settled?: Promise<NativeAttempt | undefined>;
+}
+
 export interface NativeWait {
   readonly request: number;
   /** Resolves undefined once it has been cancelled. */
@@ -133,8 +137,16 @@ export interface NativeAddon extends NativeNamedCalls {
     trustKernelLocks: boolean,
   ): NativeBucketSpec;
 
-  /** `inTurn`: where others stand in line for the lock, it is busy without an attempt. */
-  bucketAttempt(spec: NativeBucketSpec, label: string | undefined, inTurn: boolean): NativeWait;
+  /**
+   * `inTurn`: where others stand in line for the lock, it is busy without an attempt; and it keeps a
+   * place in the line of this process from now on, until the outcome is not `busy`, or
+   * `bucketWait` takes the place over, or `leaveLine` gives it up.
+   */
+  bucketAttempt(
+    spec: NativeBucketSpec,
+    label: string | undefined,
+    inTurn: boolean,
+  ): NativeFirstAttempt;
   bucketAttemptSync(
     spec: NativeBucketSpec,
     label: string | undefined,
@@ -142,22 +154,22 @@ export interface NativeAddon extends NativeNamedCalls {
   ): NativeAttempt;
   /** Gives an attempt up, begun or not. What it has won or still wins is released there. */
   cancelAttempt(request: number): void;
+  /** Gives up the place that an attempt has kept, if it still has one. */
+  leaveLine(request: number): void;
 
   /**
-   * Stands in line until the lock is ours or the attempt fails for good. `line` is that of an
-   * attempt before, which has seen the bucket: one that is missing has disappeared.
+   * Stands in line until the lock is ours or the attempt fails for good. `attempted`: an attempt
+   * has been made before, so a bucket that is missing has disappeared. `kept`: the request of an
+   * attempt that has kept a place.
    */
   bucketWait(
     spec: NativeBucketSpec,
     label: string | undefined,
-    line: string | undefined,
+    attempted: boolean,
+    kept: number,
   ): NativeWait;
-  /** The same for a thread that will call `waitSlice` until it answers. */
-  bucketWaitSync(
-    spec: NativeBucketSpec,
-    label: string | undefined,
-    line: string,
-  ): number | NativeFailure;
+  /** The same, after an attempt, for a thread that will call `waitSlice` until it answers. */
+  bucketWaitSync(spec: NativeBucketSpec, label: string | undefined): number | NativeFailure;
   /** Blocks for `sliceMs` at most; undefined: not settled yet. */
   waitSlice(request: number, sliceMs: number): NativeAttempt | undefined;
   /**

@@ -25,24 +25,25 @@ Napi::Object FinishAttempt(Napi::Env env, AttemptResult* result) {
 
 class AttemptJob : public Job {
  public:
-  AttemptJob(BucketSpec spec, bool in_turn, AttemptId id, std::shared_ptr<PoolAttempt> attempt)
-      : spec_(std::move(spec)), in_turn_(in_turn), id_(id), attempt_(std::move(attempt)) {}
+  AttemptJob(BucketSpec spec, Turn turn, AttemptId id, std::shared_ptr<PoolAttempt> attempt)
+      : spec_(std::move(spec)), turn_(turn), id_(id), attempt_(std::move(attempt)) {}
 
   void Run() override {
     if (!attempt_->Begin()) return;
-    result_ = AttemptOnce(spec_, in_turn_);
+    result_ = AttemptOnce(spec_, turn_);
     attempt_->Done(std::move(result_.held));
   }
 
   Napi::Value Finish(Napi::Env env) override {
     if (!Environment::Of(env).ForgetAttempt(id_)) return env.Undefined();
+    if (result_.kind != ResultKind::kBusy) Environment::Of(env).LeaveLine(id_);
     result_.held = attempt_->Take();
     return FinishAttempt(env, &result_);
   }
 
  private:
   const BucketSpec spec_;
-  const bool in_turn_;
+  const Turn turn_;
   const AttemptId id_;
   const std::shared_ptr<PoolAttempt> attempt_;
   AttemptResult result_;
@@ -146,12 +147,16 @@ BucketSpec BucketSpecOf(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value BucketAttempt(const Napi::CallbackInfo& info) {
-  const auto [id, attempt] = Environment::Of(info.Env()).AddAttempt();
+  BucketSpec spec = BucketSpecOf(info);
+  const bool in_turn = BooleanAt(info, 2);
+  const auto [id, attempt] =
+      Environment::Of(info.Env()).AddAttempt(in_turn ? &spec.directory : nullptr);
   Napi::Object pending = Napi::Object::New(info.Env());
   pending.Set("request", Napi::Number::New(info.Env(), static_cast<double>(id)));
-  pending.Set("settled",
-              Job::Start(info.Env(), std::make_unique<AttemptJob>(
-                                         BucketSpecOf(info), BooleanAt(info, 2), id, attempt)));
+  if (attempt == nullptr) return pending;
+  const Turn turn = in_turn ? Turn::kFirstHere : Turn::kAny;
+  pending.Set("settled", Job::Start(info.Env(), std::make_unique<AttemptJob>(std::move(spec), turn,
+                                                                             id, attempt)));
   return pending;
 }
 
@@ -159,9 +164,13 @@ void CancelAttempt(const Napi::CallbackInfo& info) {
   Environment::Of(info.Env()).CancelAttempt(static_cast<AttemptId>(NumberAt(info, 0)));
 }
 
+void LeaveLine(const Napi::CallbackInfo& info) {
+  Environment::Of(info.Env()).LeaveLine(static_cast<AttemptId>(NumberAt(info, 0)));
+}
+
 Napi::Value BucketAttemptSync(const Napi::CallbackInfo& info) {
   const BucketSpec spec = BucketSpecOf(info);
-  AttemptResult result = AttemptOnce(spec, BooleanAt(info, 2));
+  AttemptResult result = AttemptOnce(spec, BooleanAt(info, 2) ? Turn::kLast : Turn::kAny);
   return FinishAttempt(info.Env(), &result);
 }
 
@@ -173,24 +182,19 @@ Environment::Finish FinishBucketWait(std::shared_ptr<BucketContender> contender)
   };
 }
 
-// Whoever has not seen the bucket directory yet waits for its path.
-std::string LineAt(const Napi::CallbackInfo& info, std::size_t index, const BucketSpec& spec) {
-  return info[index].IsString() ? StringAt(info, index) : spec.directory;
-}
-
 Napi::Value BucketWait(const Napi::CallbackInfo& info) {
   const BucketSpec spec = BucketSpecOf(info);
-  const std::string line = LineAt(info, 2, spec);
-  auto contender = std::make_shared<BucketContender>(spec, /*attempted=*/info[2].IsString());
-  return Environment::Of(info.Env()).Wait(info.Env(), line, contender, FinishBucketWait(contender));
+  auto contender = std::make_shared<BucketContender>(spec, BooleanAt(info, 2));
+  return Environment::Of(info.Env())
+      .Wait(info.Env(), spec.directory, static_cast<AttemptId>(NumberAt(info, 3)), contender,
+            FinishBucketWait(contender));
 }
 
 Napi::Value BucketWaitSync(const Napi::CallbackInfo& info) {
   const BucketSpec spec = BucketSpecOf(info);
-  const std::string line = LineAt(info, 2, spec);
-  auto contender = std::make_shared<BucketContender>(spec, /*attempted=*/info[2].IsString());
+  auto contender = std::make_shared<BucketContender>(spec, /*attempted=*/true);
   return Environment::Of(info.Env())
-      .WaitSync(info.Env(), line, contender, FinishBucketWait(contender));
+      .WaitSync(info.Env(), spec.directory, contender, FinishBucketWait(contender));
 }
 
 Napi::Value ReleaseAsync(const Napi::CallbackInfo& info) {
@@ -257,6 +261,7 @@ void AddBucketCalls(Napi::Object* exports) {
   AddCall(exports, "bucketAttempt", BucketAttempt);
   AddCall(exports, "bucketAttemptSync", BucketAttemptSync);
   AddCall(exports, "cancelAttempt", CancelAttempt);
+  AddCall(exports, "leaveLine", LeaveLine);
   AddCall(exports, "bucketWait", BucketWait);
   AddCall(exports, "bucketWaitSync", BucketWaitSync);
   AddCall(exports, "release", ReleaseAsync);

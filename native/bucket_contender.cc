@@ -7,20 +7,6 @@
 #include "wait_queue.h"
 
 namespace bucketlock {
-namespace {
-
-bool IsSomebodyWaiting(const Handle& directory) {
-  WaitQueue& queue = WaitQueue::OfProcess();
-  FileIdentity identity;
-  if (!queue.IsIdle() && IdentityOf(directory, &identity).ok() &&
-      queue.IsSomebodyIn(LineOf(identity))) {
-    return true;
-  }
-  return IsLineIn(directory);
-}
-
-}  // namespace
-
 BucketContender::BucketContender(BucketSpec spec, bool attempted) : spec_(std::move(spec)) {
   memory_.seen_directory = attempted;
 }
@@ -65,34 +51,17 @@ AttemptResult BucketContender::LastBusy() const {
   return result;
 }
 
-AttemptResult AttemptOnce(const BucketSpec& spec, bool in_turn) {
+AttemptResult AttemptOnce(const BucketSpec& spec, Turn turn) {
   AttemptMemory memory;
   AttemptManner manner;
-  if (in_turn) manner.is_somebody_waiting = &IsSomebodyWaiting;
+  if (turn != Turn::kAny) manner.is_somebody_waiting = &IsLineIn;
+  manner.only_look = turn == Turn::kLast && WaitQueue::OfProcess().IsSomebodyIn(spec.directory);
   return AttemptAcquire(spec, &memory, manner);
 }
 
-std::string LineOf(const FileIdentity& directory) {
-  static constexpr char kHex[] = "0123456789abcdef";
-  std::string name = std::to_string(directory.volume) + ':';
-  for (const std::uint8_t byte : directory.file) {
-    name.push_back(kHex[byte >> 4]);
-    name.push_back(kHex[byte & 15]);
-  }
-  return name;
-}
-
 HoldResult ReleaseAndPoke(HeldLockfile* held) {
-  WaitQueue& queue = WaitQueue::OfProcess();
-  FileIdentity directory;
-  // Asked for before the release: afterwards it is closed.
-  const bool is_awaited = !queue.IsIdle() && held->IdentityOfDirectory(&directory);
   const HoldResult result = held->Release();
-  if (is_awaited && IsOver(result)) {
-    queue.Poke(LineOf(directory));
-    // Those who have not yet seen the directory wait for its path.
-    queue.Poke(held->directory_path());
-  }
+  if (IsOver(result)) WaitQueue::OfProcess().Poke(held->directory_path());
   return result;
 }
 

@@ -6,7 +6,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
 
 #include "bucket_spec.h"
 #include "contender.h"
@@ -38,12 +37,18 @@ class BucketContender : public Contender {
   std::optional<LockReport> reclaimed_;
 };
 
-// One attempt of somebody who does not stand in line. `in_turn`: where others stand in line, here
-// or in other processes, it only looks, and the lock is busy.
-AttemptResult AttemptOnce(const BucketSpec& spec, bool in_turn);
+// Whom somebody lets go first who makes an attempt without standing in line. Where there is such a
+// one, it only looks, and the lock is busy.
+enum class Turn {
+  // Nobody.
+  kAny,
+  // Other processes.
+  kFirstHere,
+  // Whoever stands in line, in this process too.
+  kLast,
+};
 
-// The line of this process for a bucket, however its path is spelt.
-std::string LineOf(const FileIdentity& directory);
+AttemptResult AttemptOnce(const BucketSpec& spec, Turn turn);
 
 // Releases; then whoever stands in line for this bucket in this process may try at once.
 HoldResult ReleaseAndPoke(HeldLockfile* held);

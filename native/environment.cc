@@ -139,6 +139,10 @@ void Environment::ReleaseAll(std::chrono::milliseconds budget) {
     if (pending.settled.has_value()) HoldLoop(false);
   }
   pending_.clear();
+  for (const AttemptId kept : kept_places_) {
+    static_cast<void>(WaitQueue::OfProcess().Leave(kept));
+  }
+  kept_places_.clear();
   const auto end = std::chrono::steady_clock::now() + budget;
   for (const auto& [id, attempt] : attempts_) {
     const std::shared_ptr<HeldLockfile> won = attempt->Abandon();
@@ -153,10 +157,20 @@ void Environment::ReleaseAll(std::chrono::milliseconds budget) {
   }
 }
 
-std::pair<AttemptId, std::shared_ptr<PoolAttempt>> Environment::AddAttempt() {
+std::pair<AttemptId, std::shared_ptr<PoolAttempt>> Environment::AddAttempt(
+    const std::string* line) {
+  WaitQueue& queue = WaitQueue::OfProcess();
+  bool first = true;
+  const AttemptId id = line == nullptr ? queue.NewId() : queue.Reserve(*line, party_, &first);
+  if (line != nullptr) kept_places_.insert(id);
+  if (!first) return {id, nullptr};
   auto attempt = std::make_shared<PoolAttempt>();
-  attempts_.emplace(++last_attempt_, attempt);
-  return {last_attempt_, std::move(attempt)};
+  attempts_.emplace(id, attempt);
+  return {id, std::move(attempt)};
+}
+
+void Environment::LeaveLine(AttemptId id) {
+  if (kept_places_.erase(id) != 0) static_cast<void>(WaitQueue::OfProcess().Leave(id));
 }
 
 bool Environment::ForgetAttempt(AttemptId id) { return attempts_.erase(id) != 0; }
@@ -185,10 +199,10 @@ Status Environment::Enqueue(const std::string& line, std::shared_ptr<Contender> 
   return status;
 }
 
-Napi::Value Environment::Wait(Napi::Env env, const std::string& line,
+Napi::Value Environment::Wait(Napi::Env env, const std::string& line, AttemptId kept,
                               std::shared_ptr<Contender> contender, Finish finish) {
   const Napi::Promise::Deferred settled = Napi::Promise::Deferred::New(env);
-  RequestId request = 0;
+  RequestId request = kept_places_.erase(kept) == 0 ? 0 : kept;
   const Status status =
       Enqueue(line, std::move(contender), std::move(finish), WaitMode::kAsync, &request);
   if (status.ok()) {

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "contender.h"
@@ -25,7 +26,8 @@ namespace bucketlock {
 
 class Mailbox;
 
-using AttemptId = std::uint64_t;
+// Also that of the request whose place in line it keeps.
+using AttemptId = RequestId;
 
 // Lives as the environment's instance data. All calls are made on the environment's thread.
 class Environment {
@@ -52,19 +54,23 @@ class Environment {
   void ReleaseAll(std::chrono::milliseconds budget);
 
   // An attempt that is about to be queued on the pool.
-  std::pair<AttemptId, std::shared_ptr<PoolAttempt>> AddAttempt();
+  // With a line it has a place there too, until that is left; null, and none to be made, where
+  // others of this process stand there already.
+  std::pair<AttemptId, std::shared_ptr<PoolAttempt>> AddAttempt(const std::string* line);
   // For an attempt that is back from the pool. False: it has been cancelled meanwhile.
   bool ForgetAttempt(AttemptId id);
   // What it has won or still wins is released by the addon.
   void CancelAttempt(AttemptId id);
+  // Gives up the place that an attempt has kept.
+  void LeaveLine(AttemptId id);
 
   // What a wait comes to: of a settled contender its result, of another why it was busy last.
   using Finish = std::function<Napi::Object(Napi::Env env, bool settled)>;
 
-  // Puts the contender in line. Wait answers {request, settled}; WaitSync the request, or a failure
-  // object where no thread can be had.
-  Napi::Value Wait(Napi::Env env, const std::string& line, std::shared_ptr<Contender> contender,
-                   Finish finish);
+  // Puts the contender in line, in the place that an attempt has kept. Wait answers {request,
+  // settled}; WaitSync the request, or a failure object where no thread can be had.
+  Napi::Value Wait(Napi::Env env, const std::string& line, AttemptId kept,
+                   std::shared_ptr<Contender> contender, Finish finish);
   Napi::Value WaitSync(Napi::Env env, const std::string& line, std::shared_ptr<Contender> contender,
                        Finish finish);
   Napi::Value WaitSlice(Napi::Env env, RequestId request, std::chrono::milliseconds slice);
@@ -98,7 +104,7 @@ class Environment {
   std::shared_ptr<WaitParty> party_;
   std::unique_ptr<NamedClaims> named_claims_;
   std::unordered_map<AttemptId, std::shared_ptr<PoolAttempt>> attempts_;
-  AttemptId last_attempt_ = 0;
+  std::unordered_set<AttemptId> kept_places_;
   std::unordered_map<std::uint64_t, std::shared_ptr<HeldLockfile>> holds_;
   std::uint64_t last_hold_ = 0;
   PendingMap pending_;

@@ -59,11 +59,6 @@ HoldResult HeldLockfile::Check() {
   return Failed(name_status);
 }
 
-bool HeldLockfile::IdentityOfDirectory(FileIdentity* identity) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return !finished_ && IdentityOf(directory_, identity).ok();
-}
-
 HoldResult HeldLockfile::Verify() {
   const std::lock_guard<std::mutex> lock(mutex_);
   return finished_ ? final_ : Check();

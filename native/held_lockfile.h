@@ -60,9 +60,6 @@ class HeldLockfile {
   // The bucket directory as it was named when the lock was acquired.
   const std::string& directory_path() const { return directory_path_; }
 
-  // Of the bucket directory, while the lock is held. False: it cannot be told.
-  bool IdentityOfDirectory(FileIdentity* identity);
-
   HoldResult Verify();
 
   // Removes the lockfile, unlocks, closes. Once it has answered kOurs or kLost it answers the same

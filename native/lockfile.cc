@@ -53,11 +53,6 @@ class Attempt {
   AttemptResult Run() {
     AttemptResult result = RunRounds();
     result.reclaimed = std::move(reclaimed_);
-    if (result.kind == ResultKind::kBusy) {
-      // Without it, those who wait in this process may stand in two lines.
-      const Status ignored = IdentityOf(directory_, &result.directory);
-      static_cast<void>(ignored);
-    }
     return result;
   }
 
@@ -65,7 +60,8 @@ class Attempt {
   AttemptResult RunRounds() {
     AttemptResult result;
     if (!OpenBucket(&result)) return result;
-    if (manner_.is_somebody_waiting != nullptr && manner_.is_somebody_waiting(directory_)) {
+    if (manner_.only_look ||
+        (manner_.is_somebody_waiting != nullptr && manner_.is_somebody_waiting(directory_))) {
       return LookOnly();
     }
     for (int round = 0; round < kMaxRounds + brief_retries_.spent(); ++round) {

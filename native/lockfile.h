@@ -20,7 +20,6 @@
 #include "bucket_spec.h"
 #include "held_lockfile.h"
 #include "lock_report.h"
-#include "platform/file.h"
 #include "platform/handle.h"
 #include "status.h"
 
@@ -40,6 +39,8 @@ struct AttemptManner {
   // Where it says that others wait for the lock of this directory, there is no attempt, only a
   // look, and the lock is busy.
   bool (*is_somebody_waiting)(const Handle& directory) = nullptr;
+  // Others wait in any case.
+  bool only_look = false;
   // The caller will wait for a guard that is held. So nothing more is found out about its holder.
   bool will_await_guard = false;
 };
@@ -53,7 +54,6 @@ struct AttemptResult {
   std::string token;
   // kBusy.
   LockReport report;
-  FileIdentity directory;
   // kBusy, for a caller that will await the guard: the lockfile whose guard is held.
   Handle guarded;
   // kInvalid.

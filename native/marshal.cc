@@ -1,6 +1,5 @@
 #include "marshal.h"
 
-#include "bucket_contender.h"
 #include "platform/system_error.h"
 
 namespace bucketlock {
@@ -142,7 +141,6 @@ Napi::Object FromOutcome(Napi::Env env, const AttemptResult& result, double hold
     case ResultKind::kBusy: {
       Napi::Object object = Outcome(env, "busy");
       object.Set("report", FromReport(env, result.report));
-      object.Set("line", LineOf(result.directory));
       return object;
     }
     case ResultKind::kInvalid:

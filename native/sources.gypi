@@ -39,12 +39,14 @@
     ],
     "sources_linux": [
       "native/posix/file_linux.cc",
-      "native/posix/process_linux.cc"
+      "native/posix/process_linux.cc",
+      "native/posix/queue_mark_linux.cc"
     ],
     "sources_darwin": [
       "native/posix/file_darwin.cc",
       "native/posix/module_darwin.cc",
-      "native/posix/process_darwin.cc"
+      "native/posix/process_darwin.cc",
+      "native/posix/queue_mark_darwin.cc"
     ],
     "sources_win32": [
       "native/win32/delay_load_hook.cc",

@@ -43,7 +43,9 @@ class GrowingPause {
 
 struct WaitQueue::Request {
   RequestId id = 0;
+  // Null: the place is only reserved.
   std::shared_ptr<Contender> contender;
+  Clock::time_point since;
   std::shared_ptr<WaitParty> party;
   WaitMode mode = WaitMode::kAsync;
   Line* line = nullptr;

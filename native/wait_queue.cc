@@ -7,43 +7,78 @@
 #include "wait_line.h"
 
 namespace bucketlock {
+namespace {
+
+// How long those behind wait for one who has reserved a place, and whose own thread may be busy.
+constexpr std::chrono::milliseconds kReservation(20);
+
+}  // namespace
 
 WaitQueue& WaitQueue::OfProcess() {
   static WaitQueue* const queue = new WaitQueue;
   return *queue;
 }
 
+RequestId WaitQueue::NewId() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return ++last_request_;
+}
+
+RequestId WaitQueue::Reserve(const std::string& name, std::shared_ptr<WaitParty> party,
+                             bool* first) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  Line* const line = LineNamed(name);
+  *first = line->waiting.empty();
+  return Append(line, ++last_request_, std::move(party), WaitMode::kAsync)->id;
+}
+
 Status WaitQueue::Enqueue(const std::string& name, std::shared_ptr<Contender> contender,
                           std::shared_ptr<WaitParty> party, WaitMode mode, RequestId* id) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  const auto reserved = requests_.find(*id);
+  if (reserved == requests_.end()) *id = ++last_request_;
+  Request* const request = reserved == requests_.end()
+                               ? Append(LineNamed(name), *id, std::move(party), mode)
+                               : reserved->second.get();
+  request->contender = std::move(contender);
+  Line* const line = request->line;
+  if (line->worker == nullptr && !line->unserved_at.has_value()) {
+    const Status status = FindWorker(line);
+    if (!status.ok()) {
+      Remove(request);
+      return status;
+    }
+  }
+  // Its worker may be blocked still for somebody who has left.
+  if (line->waiting.front() == request && line->blocked) BeginWatch(line);
+  line->changed.notify_all();
+  return Status::Ok();
+}
+
+WaitQueue::Line* WaitQueue::LineNamed(const std::string& name) {
   std::unique_ptr<Line>& line = lines_[name];
   if (line == nullptr) {
     line = std::make_unique<Line>();
     line->name = name;
-    const Status status = FindWorker(line.get());
-    if (!status.ok()) {
-      lines_.erase(name);
-      return status;
-    }
   }
+  return line.get();
+}
+
+WaitQueue::Request* WaitQueue::Append(Line* line, RequestId id, std::shared_ptr<WaitParty> party,
+                                      WaitMode mode) {
   auto request = std::make_unique<Request>();
-  request->id = *id = ++last_request_;
-  request->contender = std::move(contender);
+  request->id = id;
   request->party = std::move(party);
   request->mode = mode;
-  request->line = line.get();
+  request->line = line;
+  request->since = Clock::now();
   if (mode == WaitMode::kSync) {
     ++request->party->sync_calls_;
     request->is_settled = std::make_unique<std::condition_variable>();
   }
   line->waiting.push_back(request.get());
   request->at = std::prev(line->waiting.end());
-  ++waiting_;
-  // Its worker may be blocked still for somebody who has left.
-  if (line->waiting.size() == 1 && line->blocked) BeginWatch(line.get());
-  line->changed.notify_all();
-  requests_.emplace(*id, std::move(request));
-  return Status::Ok();
+  return requests_.emplace(id, std::move(request)).first->second.get();
 }
 
 bool WaitQueue::WaitFor(RequestId id, std::chrono::milliseconds duration) {
@@ -56,29 +91,35 @@ bool WaitQueue::WaitFor(RequestId id, std::chrono::milliseconds duration) {
 }
 
 bool WaitQueue::Leave(RequestId id) {
+  // Let go after the mutex: its contender may be the last to hold a lock.
   std::unique_ptr<Request> request;
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto found = requests_.find(id);
   if (found == requests_.end()) return false;
-  request = std::move(found->second);
+  request = Remove(found->second.get());
+  return request->settled;
+}
+
+std::unique_ptr<WaitQueue::Request> WaitQueue::Remove(Request* leaving) {
+  const auto found = requests_.find(leaving->id);
+  std::unique_ptr<Request> request = std::move(found->second);
   requests_.erase(found);
   if (request->mode == WaitMode::kSync && --request->party->sync_calls_ == 0) {
     // Its asynchronous requests count again.
     for (const auto& [name, line] : lines_) line->changed.notify_all();
   }
-  if (request->settled) return true;
+  if (request->settled) return request;
   Line* const line = request->line;
   line->waiting.erase(request->at);
-  --waiting_;
   line->poked = true;
   line->changed.notify_all();
-  if (!line->waiting.empty()) return false;
+  if (!line->waiting.empty()) return request;
   if (line->worker == nullptr) {
     Forget(line);
   } else if (line->blocked) {
     line->place->Abandon();
   }
-  return false;
+  return request;
 }
 
 void WaitQueue::AwaitAttempts(const WaitParty& party, std::chrono::milliseconds duration) {
@@ -104,6 +145,7 @@ void WaitQueue::Poke(const std::string& name) {
   line->poked = true;
   line->changed.notify_all();
   if (line->worker != nullptr) return;
+  if (!line->unserved_at.has_value()) return;
   // Fails only without a timekeeper, and then there are no lines without a worker.
   const Status ignored = Schedule(line, Clock::now());
   static_cast<void>(ignored);
@@ -111,7 +153,10 @@ void WaitQueue::Poke(const std::string& name) {
 
 WaitQueue::Request* WaitQueue::HeadOf(const Line& line) const {
   for (Request* const request : line.waiting) {
-    if (request->mode == WaitMode::kSync || request->party->sync_calls_ == 0) return request;
+    const bool is_passed_over = request->mode != WaitMode::kSync && request->party->sync_calls_ > 0;
+    if (is_passed_over) continue;
+    if (request->contender != nullptr) return request;
+    if (Clock::now() - request->since < kReservation) return nullptr;
   }
   return nullptr;
 }
@@ -149,7 +194,6 @@ void WaitQueue::Settle(Lock* lock, Line* line, RequestId id, std::shared_ptr<Con
   Request* const request = found->second.get();
   request->settled = true;
   line->waiting.erase(request->at);
-  --waiting_;
   // Let go first: once told, the other side counts on being alone with it.
   contender.reset();
   request->contender.reset();

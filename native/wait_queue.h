@@ -15,7 +15,6 @@
 #ifndef BUCKETLOCK_WAIT_QUEUE_H_
 #define BUCKETLOCK_WAIT_QUEUE_H_
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -66,7 +65,15 @@ class WaitQueue {
   // The process's own. Never destroyed: its threads outlive what exit() destroys.
   static WaitQueue& OfProcess();
 
-  // Puts the contender at the end of the line. Fails only where no thread can be had.
+  // A number that no request has.
+  RequestId NewId();
+
+  // Keeps a place at the end of the line for somebody who makes an attempt of his own first, if
+  // nobody stands there; `first` says that. A first one who takes his time is passed over.
+  RequestId Reserve(const std::string& line, std::shared_ptr<WaitParty> party, bool* first);
+
+  // Puts the contender in the place that is reserved for `*request`, or else at the end of the
+  // line. Fails only where no thread can be had; then nothing is reserved any more.
   Status Enqueue(const std::string& line, std::shared_ptr<Contender> contender,
                  std::shared_ptr<WaitParty> party, WaitMode mode, RequestId* request);
 
@@ -82,8 +89,6 @@ class WaitQueue {
   // attempt has won for a request that left meanwhile is released by then.
   void AwaitAttempts(const WaitParty& party, std::chrono::milliseconds duration);
 
-  // Whether anybody stands in any line: a cheap question, before a line has to be named.
-  bool IsIdle() const { return waiting_ == 0; }
   bool IsSomebodyIn(const std::string& line);
 
   // The lock of this line may be free now.
@@ -100,10 +105,13 @@ class WaitQueue {
   WaitQueue() = default;
 
   // wait_queue.cc
+  Line* LineNamed(const std::string& name);
+  Request* Append(Line* line, RequestId id, std::shared_ptr<WaitParty> party, WaitMode mode);
   Request* HeadOf(const Line& line) const;
   // One attempt for the line's head, which must be there.
   Contender::Outcome Attempt(Lock* lock, Line* line, Place* place);
   void Settle(Lock* lock, Line* line, RequestId id, std::shared_ptr<Contender> contender);
+  std::unique_ptr<Request> Remove(Request* request);
   void Forget(Line* line);
 
   // wait_worker.cc
@@ -130,7 +138,6 @@ class WaitQueue {
   // An attempt is over.
   std::condition_variable attempt_over_;
   RequestId last_request_ = 0;
-  std::atomic<std::size_t> waiting_{0};
   std::unordered_map<RequestId, std::unique_ptr<Request>> requests_;
   std::map<std::string, std::unique_ptr<Line>> lines_;
 

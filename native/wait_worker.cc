@@ -14,6 +14,9 @@ namespace {
 // How long a thread without a line stays, for lines that come and go.
 constexpr std::chrono::milliseconds kLinger(100);
 
+// How often to look for somebody who could take the lock.
+constexpr std::chrono::milliseconds kUnready(20);
+
 // Blocking that ends sooner than this has told nothing.
 constexpr std::chrono::microseconds kNoTime(100);
 
@@ -85,7 +88,7 @@ void WaitQueue::Serve(Lock* lock, Line* line) {
       } else if (line->waiting.empty()) {
         return;
       } else {
-        line->changed.wait(*lock);
+        line->changed.wait_for(*lock, kUnready);
       }
     } else if (line->place == nullptr && !line->polled) {
       TakePlace(lock, line);

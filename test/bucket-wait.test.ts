@@ -16,7 +16,7 @@ import { expect, test, vi } from 'vitest';
 import type { TestContext } from 'vitest';
 
 import { BucketLock } from '../lib/bucket-lock.js';
-import { attempt, waitInLine } from '../lib/bucket-wait.js';
+import { attempt, beginAttempt, waitInLine } from '../lib/bucket-wait.js';
 import type { BucketRequest } from '../lib/bucket-wait.js';
 import { Deadline } from '../lib/deadline.js';
 import { loadAddon } from '../lib/native.js';
@@ -36,7 +36,8 @@ function requestFor(directory: string): BucketRequest {
 
 const request = requestFor('/a');
 const granted: NativeAttempt = { outcome: 'acquired', hold: 7, token: 'abc' };
-const busy: NativeAttempt = { outcome: 'busy', report: { state: 'held' }, line: '/a' };
+const busy: NativeAttempt = { outcome: 'busy', report: { state: 'held' } };
+const before = { kept: 2, attempted: true };
 const reason = new Error('enough');
 
 /** An addon whose answers come when the test says so: for meetings that no real one can stage. */
@@ -172,7 +173,7 @@ test('an attempt that is cancelled once it has won is released, though the loop 
 
 test('an attempt that the pool does not come to in time is cancelled, and brings nothing', async () => {
   const { addon, answer, cancelAttempt, release } = scripted();
-  expect(await attempt(addon, request, undefined, 1)).toBeUndefined();
+  expect(await attempt(addon, request, beginAttempt(addon, request), undefined, 1)).toBeUndefined();
   expect(cancelAttempt).toHaveBeenCalledExactlyOnceWith(2);
   answer(undefined);
   expect(release).not.toHaveBeenCalled();
@@ -181,7 +182,7 @@ test('an attempt that the pool does not come to in time is cancelled, and brings
 test('an aborted attempt that is still under way is cancelled', async () => {
   const { addon, answer, cancelAttempt, release } = scripted();
   const controller = new AbortController();
-  const attempting = attempt(addon, request, controller.signal);
+  const attempting = attempt(addon, request, beginAttempt(addon, request), controller.signal);
   controller.abort(reason);
   await expect(attempting).rejects.toBe(reason);
   expect(cancelAttempt).toHaveBeenCalledExactlyOnceWith(2);
@@ -194,7 +195,7 @@ test('what a grant in the same turn as an abort leaves behind is reported as a w
   const { addon, answer, cancelAttempt, release } = scripted(refusal);
   const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
   const controller = new AbortController();
-  const attempting = attempt(addon, request, controller.signal);
+  const attempting = attempt(addon, request, beginAttempt(addon, request), controller.signal);
   answer(granted);
   controller.abort(reason);
   await expect(attempting).rejects.toBe(reason);
@@ -209,7 +210,7 @@ test('what a grant in the same turn as an abort leaves behind is reported as a w
 
 test('a cancelled wait settles: a promise that never did would be kept for ever', async () => {
   const addon = loadAddon();
-  const wait = addon.bucketWait(requestFor(heldBucket().path).spec, undefined, undefined);
+  const wait = addon.bucketWait(requestFor(heldBucket().path).spec, undefined, true, 0);
   expect(addon.cancelWait(wait.request)).toMatchObject({ outcome: 'busy' });
   expect(await wait.settled).toBeUndefined();
 });
@@ -257,7 +258,7 @@ test('however many acquires wait for one signal, it has one listener and nothing
 test('a grant that is in the way when the deadline passes is taken', async () => {
   const { addon, cancelWait, release } = scripted();
   cancelWait.mockReturnValue(granted);
-  expect(await waitInLine(addon, request, undefined, new Deadline(1), undefined)).toBe(granted);
+  expect(await waitInLine(addon, request, before, new Deadline(1), undefined)).toBe(granted);
   expect(cancelWait).toHaveBeenCalledExactlyOnceWith(3);
   expect(release).not.toHaveBeenCalled();
 });
@@ -265,14 +266,14 @@ test('a grant that is in the way when the deadline passes is taken', async () =>
 test('a deadline without a grant answers why it is busy', async () => {
   const { addon, cancelWait } = scripted();
   cancelWait.mockReturnValue(busy);
-  expect(await waitInLine(addon, request, undefined, new Deadline(1), undefined)).toBe(busy);
+  expect(await waitInLine(addon, request, before, new Deadline(1), undefined)).toBe(busy);
 });
 
 test('a grant that is in the way of an abort is given back', async () => {
   const { addon, cancelWait, release } = scripted();
   cancelWait.mockReturnValue(granted);
   const controller = new AbortController();
-  const waiting = waitInLine(addon, request, undefined, endless(), controller.signal);
+  const waiting = waitInLine(addon, request, before, endless(), controller.signal);
   controller.abort(reason);
   await expect(waiting).rejects.toBe(reason);
   expect(release).toHaveBeenCalledExactlyOnceWith(7);
@@ -281,7 +282,7 @@ test('a grant that is in the way of an abort is given back', async () => {
 test('a grant that was delivered in the same turn is given back, and no wait is cancelled', async () => {
   const { addon, answer, cancelWait, release } = scripted();
   const controller = new AbortController();
-  const waiting = waitInLine(addon, request, undefined, endless(), controller.signal);
+  const waiting = waitInLine(addon, request, before, endless(), controller.signal);
   answer(granted);
   controller.abort(reason);
   await expect(waiting).rejects.toBe(reason);
@@ -292,11 +293,11 @@ test('a grant that was delivered in the same turn is given back, and no wait is 
 test('a wait that is granted leaves no timer behind', async () => {
   const timers = (): number =>
     process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
-  const before = timers();
+  const earlier = timers();
   const { addon, answer } = scripted();
-  const waiting = waitInLine(addon, request, undefined, new Deadline(3_600_000), undefined);
-  expect(timers()).toBe(before + 1);
+  const waiting = waitInLine(addon, request, before, new Deadline(3_600_000), undefined);
+  expect(timers()).toBe(earlier + 1);
   answer(granted);
   expect(await waiting).toBe(granted);
-  expect(timers()).toBe(before);
+  expect(timers()).toBe(earlier);
 });

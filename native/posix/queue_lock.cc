@@ -2,14 +2,31 @@
 
 #include <sys/file.h>
 
+#include <atomic>
+#include <chrono>
 #include <mutex>
+#include <thread>
 #include <utility>
 
 #include "platform/kernel_lock.h"
 #include "posix/posix_util.h"
+#include "posix/queue_mark.h"
 
 namespace bucketlock {
 namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// How long to stand back for somebody who was woken before us and does not run yet. Longer, and it
+// is suspended.
+constexpr std::chrono::milliseconds kStandBack(10);
+constexpr std::chrono::microseconds kStandBackPause(100);
+
+// And how long not to do so any more, once somebody did not come.
+constexpr std::chrono::milliseconds kNoMoreFor(1000);
+
+// Of all lines together: it matters for their order alone.
+std::atomic<Clock::rep> no_more_until{0};
 
 // No signal reaches our threads, so nothing but the grant ends a flock(2).
 class DirectoryQueue : public QueueLock {
@@ -26,7 +43,11 @@ class DirectoryQueue : public QueueLock {
 
   QueueOutcome Enter() override {
     if (IsHead()) return QueueOutcome::kHead;
+    const bool others_are_before = IsMarkedWaiting(directory_);
+    MarkWaiting(directory_);
+    if (others_are_before) StandBack();
     if (Resume([&] { return ::flock(Descriptor(directory_), LOCK_EX); }) != 0) {
+      UnmarkWaiting(directory_);
       return QueueOutcome::kUnavailable;
     }
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -41,6 +62,7 @@ class DirectoryQueue : public QueueLock {
 
   void Leave() override {
     const std::lock_guard<std::mutex> lock(mutex_);
+    UnmarkWaiting(directory_);
     if (head_) Unlock(directory_);
     head_ = false;
   }
@@ -48,6 +70,22 @@ class DirectoryQueue : public QueueLock {
   void Abandon() override { Leave(); }
 
  private:
+  // Until one of those before us has the queue lock.
+  void StandBack() const {
+    const auto start = Clock::now();
+    if (start.time_since_epoch().count() < no_more_until) return;
+    Status status;
+    while (IsMarkedWaiting(directory_)) {
+      if (TryLock(directory_, LockMode::kExclusive, &status) != LockOutcome::kAcquired) return;
+      Unlock(directory_);
+      if (Clock::now() - start > kStandBack) {
+        no_more_until = (Clock::now() + kNoMoreFor).time_since_epoch().count();
+        return;
+      }
+      std::this_thread::sleep_for(kStandBackPause);
+    }
+  }
+
   const Handle directory_;
   mutable std::mutex mutex_;
   bool head_ = false;
@@ -55,13 +93,7 @@ class DirectoryQueue : public QueueLock {
 
 }  // namespace
 
-bool IsSomebodyInLine(const Handle& directory) {
-  // Shared, so that those who only ask do not look like a line to each other.
-  Status status;
-  const LockOutcome outcome = TryLock(directory, LockMode::kShared, &status);
-  if (outcome == LockOutcome::kAcquired) Unlock(directory);
-  return outcome == LockOutcome::kHeld;
-}
+bool IsSomebodyInLine(const Handle& directory) { return IsMarkedWaiting(directory); }
 
 std::unique_ptr<QueueLock> QueueLock::Of(Handle directory) {
   return std::make_unique<DirectoryQueue>(std::move(directory));
