@@ -173,14 +173,14 @@ export class BucketLock implements SyncLock {
     try {
       const patienceMs = patienceWithin(settings.waitMs);
       const first = await attempt(addon, request, begun, settings.signal, patienceMs);
-      if (first !== undefined) {
-        if (first.outcome !== 'busy') return this.#take(first, settings, engagement);
-        this.#expectWait(first.report, settings, deadline);
+      if (first !== undefined && first.outcome !== 'busy') {
+        return this.#take(first, settings, engagement);
       }
+      const isSeen = first !== undefined && !isBlank(first);
+      if (isSeen) this.#expectWait(first.report, settings, deadline);
       settings.signal?.throwIfAborted();
-      const attempted = first !== undefined;
-      const telling = attempted ? undefined : this.#tellOfWait(settings, deadline, wait);
-      const before = { kept: begun.request, attempted, telling };
+      const telling = isSeen ? undefined : this.#tellOfWait(settings, deadline, wait);
+      const before = { kept: begun.request, attempted: first !== undefined, telling };
       const outcome = await waitInLine(addon, request, before, deadline, settings.signal);
       wait.isOver = true;
       const seen = isBlank(outcome) ? await this.#lookInTime(addon) : undefined;
@@ -199,10 +199,15 @@ export class BucketLock implements SyncLock {
     deadline: Deadline,
     wait: { readonly isOver: boolean },
   ): Promise<void> {
-    if (settings.onWait === undefined && diagnostics.wait.heard === undefined) return;
+    if (!isTold(settings)) return;
     const look = await loadAddon().inspect(this.path, this.#settings.trustKernelLocks);
     // Whatever keeps us from looking will be told by the wait itself.
     if (!wait.isOver && look.outcome === 'report') this.#tell(look.report, settings, deadline);
+  }
+
+  #lookSync(addon: NativeAddon): NativeReport | undefined {
+    const look = addon.inspectSync(this.path, this.#settings.trustKernelLocks);
+    return look.outcome === 'report' ? look.report : undefined;
   }
 
   /** Who holds the lock now; undefined if the pool does not come to look. */
@@ -226,12 +231,11 @@ export class BucketLock implements SyncLock {
     const first = attemptSync(addon, request);
     if (first.outcome !== 'busy') return this.#take(first, settings);
     if (settings.waitMs > 0 && !settings.detached) refuseOwnWait(this.path);
-    this.#expectWait(first.report, settings, deadline);
+    if (!isBlank(first)) this.#expectWait(first.report, settings, deadline);
+    else if (isTold(settings))
+      this.#tell(this.#lookSync(addon) ?? first.report, settings, deadline);
     const outcome = waitInLineSync(addon, request, deadline, settings.signal);
-    const look = isBlank(outcome)
-      ? addon.inspectSync(this.path, this.#settings.trustKernelLocks)
-      : undefined;
-    const seen = look?.outcome === 'report' ? look.report : undefined;
+    const seen = isBlank(outcome) ? this.#lookSync(addon) : undefined;
     return this.#take(withHolder(outcome, seen, first), settings, undefined, deadline);
   }
 
@@ -327,6 +331,11 @@ function patienceWithin(waitMs: number): number | undefined {
 
 function labelOf({ label }: AcquireSettings): { readonly label?: string } {
   return label === undefined ? {} : { label };
+}
+
+/** Somebody wants to hear of the wait. */
+function isTold({ onWait }: AcquireSettings): boolean {
+  return onWait !== undefined || diagnostics.wait.heard !== undefined;
 }
 
 /** Whoever never came to the head of the line has seen no holder there. */

@@ -138,7 +138,8 @@ export interface NativeAddon extends NativeNamedCalls {
   ): NativeBucketSpec;
 
   /**
-   * `inTurn`: where others stand in line for the lock, it is busy without an attempt; and it keeps a
+   * `inTurn`: where others stand in line for the lock, it is busy without an attempt, and the report
+   * is that of a free lock, for nobody has looked; and it keeps a
    * place in the line of this process from now on, until the outcome is not `busy`, or
    * `bucketWait` takes the place over, or `leaveLine` gives it up.
    */

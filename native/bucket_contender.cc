@@ -7,6 +7,11 @@
 #include "wait_queue.h"
 
 namespace bucketlock {
+namespace {
+
+bool IsLineHere(const Handle&) { return true; }
+
+}  // namespace
 BucketContender::BucketContender(BucketSpec spec, bool attempted) : spec_(std::move(spec)) {
   memory_.seen_directory = attempted;
 }
@@ -16,7 +21,7 @@ std::shared_ptr<Place> BucketContender::TakePlace() { return BucketPlace::In(spe
 Contender::Outcome BucketContender::Attempt(Place* place) {
   const std::optional<LockReport> reclaimed_before = std::move(result_.reclaimed);
   AttemptManner manner;
-  manner.will_await_guard = place != nullptr;
+  manner.will_await_guard = true;
   result_ = AttemptAcquire(spec_, &memory_, manner);
   // What the whole request removed, for whoever asks what came of it.
   if (!result_.reclaimed.has_value()) result_.reclaimed = reclaimed_before;
@@ -24,15 +29,15 @@ Contender::Outcome BucketContender::Attempt(Place* place) {
     case ResultKind::kAcquired:
       return Outcome::kGranted;
     case ResultKind::kBusy: {
-      const bool is_guarded = result_.guarded.valid();
-      if (is_guarded) {
-        static_cast<BucketPlace*>(place)->AwaitGuardOf(std::move(result_.guarded));
+      Handle guarded = std::move(result_.guarded);
+      {
+        const std::lock_guard<std::mutex> lock(last_busy_mutex_);
+        last_busy_report_ = result_.report;
+        reclaimed_ = result_.reclaimed;
       }
-      const std::lock_guard<std::mutex> lock(last_busy_mutex_);
-      // Of a guard that is to be awaited nothing more has been found out.
-      if (!is_guarded) last_busy_report_ = result_.report;
-      reclaimed_ = result_.reclaimed;
-      return is_guarded ? Outcome::kBusy : Outcome::kBusyUntold;
+      if (place == nullptr || !guarded.valid()) return Outcome::kBusyUntold;
+      static_cast<BucketPlace*>(place)->AwaitGuardOf(std::move(guarded));
+      return Outcome::kBusy;
     }
     case ResultKind::kInvalid:
     case ResultKind::kUnsupported:
@@ -55,7 +60,9 @@ AttemptResult AttemptOnce(const BucketSpec& spec, Turn turn) {
   AttemptMemory memory;
   AttemptManner manner;
   if (turn != Turn::kAny) manner.is_somebody_waiting = &IsLineIn;
-  manner.only_look = turn == Turn::kLast && WaitQueue::OfProcess().IsSomebodyIn(spec.directory);
+  if (turn == Turn::kLast && WaitQueue::OfProcess().IsSomebodyIn(spec.directory)) {
+    manner.is_somebody_waiting = &IsLineHere;
+  }
   return AttemptAcquire(spec, &memory, manner);
 }
 

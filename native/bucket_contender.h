@@ -24,8 +24,8 @@ class BucketContender : public Contender {
   // What the last attempt found. Only for whoever is alone with the contender.
   AttemptResult& result() { return result_; }
 
-  // The last attempt that saw who holds it; if there was none, one with a free lock. From any
-  // thread.
+  // The last attempt that was busy, as far as it saw who holds the lock: of a guard that is held
+  // nothing is found out, and the report is that of a free lock. From any thread.
   AttemptResult LastBusy() const;
 
  private:
@@ -38,7 +38,7 @@ class BucketContender : public Contender {
 };
 
 // Whom somebody lets go first who makes an attempt without standing in line. Where there is such a
-// one, it only looks, and the lock is busy.
+// one, the lock is busy, and nothing is found out about its holder.
 enum class Turn {
   // Nobody.
   kAny,

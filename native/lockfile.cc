@@ -4,7 +4,6 @@
 
 #include "brief_retries.h"
 #include "lockfile_birth.h"
-#include "lockfile_inspection.h"
 #include "lockfile_view.h"
 #include "platform/kernel_lock.h"
 
@@ -60,32 +59,14 @@ class Attempt {
   AttemptResult RunRounds() {
     AttemptResult result;
     if (!OpenBucket(&result)) return result;
-    if (manner_.only_look ||
-        (manner_.is_somebody_waiting != nullptr && manner_.is_somebody_waiting(directory_))) {
-      return LookOnly();
+    if (manner_.is_somebody_waiting != nullptr && manner_.is_somebody_waiting(directory_)) {
+      return Busy(LockReport());
     }
     for (int round = 0; round < kMaxRounds + brief_retries_.spent(); ++round) {
       if (Round(&result)) return result;
     }
     // So many others got in and out meanwhile that the last one's report is as good as any.
     return Busy(std::move(last_));
-  }
-
-  // Others are before us.
-  AttemptResult LookOnly() {
-    Look look = Inspect(spec_.directory, spec_.trusted);
-    switch (look.outcome) {
-      case LookOutcome::kSeen:
-        return Busy(std::move(look.report));
-      case LookOutcome::kInvalid:
-        return Invalid(look.invalid);
-      case LookOutcome::kUnsupported:
-      case LookOutcome::kFailed:
-        break;
-    }
-    AttemptResult result = Failed(look.status, look.path);
-    result.file_system = std::move(look.file_system);
-    return result;
   }
 
   // False: `result` says why.

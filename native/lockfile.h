@@ -36,11 +36,9 @@ struct AttemptMemory {
 
 // How to attempt.
 struct AttemptManner {
-  // Where it says that others wait for the lock of this directory, there is no attempt, only a
-  // look, and the lock is busy.
+  // Where it says that others wait for the lock of this directory, there is no attempt, and the
+  // lock is busy. Nothing is found out about its holder.
   bool (*is_somebody_waiting)(const Handle& directory) = nullptr;
-  // Others wait in any case.
-  bool only_look = false;
   // The caller will wait for a guard that is held. So nothing more is found out about its holder.
   bool will_await_guard = false;
 };
