@@ -7,6 +7,7 @@ import type { TestContext } from 'vitest';
 
 import { mountBindfs, mountOverlay, mountTmpfs, unmountAll } from './mounts.js';
 import { packageRoot } from './program.js';
+import { nodeRunsWith } from './sanitizers.js';
 
 /** The Windows builds of Node.js that the tests use. */
 export const WINDOWS_NODE_VERSIONS = ['20.20.2', '22.22.0'] as const;
@@ -67,6 +68,8 @@ const probes = {
   'gtest-thread': () => runsGoogleTest('thread'),
   mingw: () => runs('x86_64-w64-mingw32-g++-posix', '--version'),
   mkfifo: () => runs('mkfifo', '--version'),
+  'node-with-asan': () => nodeRunsWith(['libasan.so', 'libubsan.so']),
+  'node-with-tsan': () => nodeRunsWith(['libtsan.so']),
   overlay: () =>
     mounts((directory) => {
       mountOverlay({

@@ -1,11 +1,9 @@
-import { execFile } from 'node:child_process';
-import type { ChildProcess, ExecFileException } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { packageRoot } from '../helpers/program.js';
-import { killNow, onExit } from '../helpers/reaper.js';
+import { runToEnd } from '../helpers/run-to-end.js';
 import { PATIENCE_MS } from '../helpers/until.js';
 
 /** The lists of native/sources.gypi that concern these tests. */
@@ -30,11 +28,6 @@ export interface TestProgram {
 export interface TestCase {
   readonly suite: string;
   readonly name: string;
-}
-
-interface Ended {
-  readonly code: number | string;
-  readonly output: string;
 }
 
 const folder = join(packageRoot, 'test', 'native');
@@ -75,31 +68,6 @@ export function testSources(): string[] {
   return readdirSync(folder).filter((file) => file.endsWith('.cc'));
 }
 
-/** Runs to the end. Whatever happens to the test process, the child does not outlive it. */
-async function end(
-  command: string,
-  args: readonly string[],
-  timeout: number,
-  env: NodeJS.ProcessEnv = process.env,
-): Promise<Ended> {
-  let child: ChildProcess | undefined;
-  const forget = onExit(() => {
-    if (child?.pid !== undefined) killNow(child.pid);
-  });
-  try {
-    return await new Promise((resolve) => {
-      const options = { env, timeout, killSignal: 'SIGKILL' as const, maxBuffer: 1 << 26 };
-      const ended = (error: ExecFileException | null, stdout: string, stderr: string) => {
-        const code = error === null ? 0 : (error.signal ?? error.code ?? error.message);
-        resolve({ code, output: stdout + stderr });
-      };
-      child = execFile(command, args, options, ended);
-    });
-  } finally {
-    forget();
-  }
-}
-
 /**
  * Compiles what has changed since the last time, and answers the program's path. Objects are kept
  * below build/, apart for each list of files and flags.
@@ -122,14 +90,14 @@ export async function buildTests(program: TestProgram): Promise<string> {
   const out = join(packageRoot, 'build', 'test-native', digest);
   mkdirSync(out, { recursive: true });
   const args = ['--silent', '-j2', '-C', folder, `OUT=${out}`, ...variables];
-  const made = await end('make', args, LONGEST_BUILD_MS);
+  const made = await runToEnd('make', args, { timeout: LONGEST_BUILD_MS });
   if (made.code !== 0) throw new Error(`the tests of native/ do not compile:\n${made.output}`);
   return join(out, 'tests');
 }
 
 /** Every case that the program has. */
 export async function casesOf(program: string): Promise<TestCase[]> {
-  const listed = await end(program, ['--gtest_list_tests'], LONGEST_CASE_MS);
+  const listed = await runToEnd(program, ['--gtest_list_tests'], { timeout: LONGEST_CASE_MS });
   if (listed.code !== 0) throw new Error(`the tests of native/ do not start:\n${listed.output}`);
   const cases: TestCase[] = [];
   let suite = '';
@@ -161,7 +129,7 @@ export async function runCase(program: string, { suite, name }: TestCase, scratc
     TSAN_OPTIONS: 'halt_on_error=1',
     UBSAN_OPTIONS: 'print_stacktrace=1',
   };
-  const { code, output } = await end(program, args, LONGEST_CASE_MS, env);
+  const { code, output } = await runToEnd(program, args, { timeout: LONGEST_CASE_MS, env });
   if (code !== 0) throw new Error(`ended with ${code}:\n${output}`);
   const { tests, testsuites } = JSON.parse(readFileSync(report, 'utf8')) as Report;
   const results = testsuites.flatMap(({ testsuite }) => testsuite.map(({ result }) => result));
