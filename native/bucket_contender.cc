@@ -22,6 +22,7 @@ Contender::Outcome BucketContender::Attempt(Place* place) {
   const std::optional<LockReport> reclaimed_before = std::move(result_.reclaimed);
   AttemptManner manner;
   manner.will_await_guard = true;
+  manner.prepares = place != nullptr;
   result_ = AttemptAcquire(spec_, &memory_, manner);
   // What the whole request removed, for whoever asks what came of it.
   if (!result_.reclaimed.has_value()) result_.reclaimed = reclaimed_before;

@@ -31,16 +31,21 @@ BucketPlace::BucketPlace(std::unique_ptr<QueueLock> queue) : queue_(std::move(qu
 void BucketPlace::AwaitGuardOf(Handle lockfile) { lockfile_ = std::move(lockfile); }
 
 bool BucketPlace::Block() {
-  const Handle lockfile = std::move(lockfile_);
+  released_.Close();
   // Not the head, or no longer: then that comes first, and another lockfile may be there by then.
-  if (!queue_->IsHead()) return queue_->Enter() != QueueOutcome::kUnavailable;
-  if (lockfile.valid()) queue_->AwaitGuard(lockfile);
+  if (!queue_->IsHead()) {
+    lockfile_.Close();
+    return queue_->Enter() != QueueOutcome::kUnavailable;
+  }
+  if (lockfile_.valid()) queue_->AwaitGuard(lockfile_);
+  released_ = std::move(lockfile_);
   return true;
 }
 
 void BucketPlace::Leave() {
-  lockfile_.Close();
   queue_->Leave();
+  lockfile_.Close();
+  released_.Close();
 }
 
 void BucketPlace::Abandon() { queue_->Abandon(); }

@@ -32,6 +32,9 @@ class BucketPlace : public Place {
  private:
   const std::unique_ptr<QueueLock> queue_;
   Handle lockfile_;
+  // The one before. To close a file that has no name any more is work for the file system, so it is
+  // put off until nobody waits for us.
+  Handle released_;
 };
 
 // Whether another process stands in line for this open directory.

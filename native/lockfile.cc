@@ -50,12 +50,32 @@ class Attempt {
         lockfile_path_(LockfilePath(spec.directory)) {}
 
   AttemptResult Run() {
-    AttemptResult result = RunRounds();
+    AttemptResult result;
+    if (memory_->prepared.has_value() && PublishWhatIsPrepared(&result)) return result;
+    result = RunRounds();
     result.reclaimed = std::move(reclaimed_);
+    if (manner_.prepares && result.guarded.valid()) memory_->prepared = PrepareLockfile(spec_);
     return result;
   }
 
  private:
+  // False: nothing is prepared any more.
+  bool PublishWhatIsPrepared(AttemptResult* result) {
+    PreparedLockfile prepared = std::move(*memory_->prepared);
+    memory_->prepared.reset();
+    NewLockfile made;
+    if (!PublishPrepared(spec_, std::move(prepared), &directory_, &made)) return false;
+    TakeLock(std::move(made), result);
+    return true;
+  }
+
+  void TakeLock(NewLockfile made, AttemptResult* result) {
+    result->kind = ResultKind::kAcquired;
+    result->held = std::make_shared<HeldLockfile>(spec_.directory, std::move(directory_),
+                                                  std::move(made.file));
+    result->token = std::move(made.token);
+  }
+
   AttemptResult RunRounds() {
     AttemptResult result;
     if (!OpenBucket(&result)) return result;
@@ -235,10 +255,7 @@ class Attempt {
     NewLockfile made;
     switch (CreateLockfile(directory_, spec_, met_dead_, &made)) {
       case CreateOutcome::kPublished:
-        result->kind = ResultKind::kAcquired;
-        result->held = std::make_shared<HeldLockfile>(spec_.directory, std::move(directory_),
-                                                      std::move(made.file));
-        result->token = std::move(made.token);
+        TakeLock(std::move(made), result);
         return true;
       case CreateOutcome::kExists:
         return false;

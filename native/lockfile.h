@@ -20,6 +20,7 @@
 #include "bucket_spec.h"
 #include "held_lockfile.h"
 #include "lock_report.h"
+#include "lockfile_birth.h"
 #include "platform/handle.h"
 #include "status.h"
 
@@ -32,6 +33,8 @@ struct AttemptMemory {
   // The malformed lockfile seen last, and since when it has not changed by our own clock.
   std::string unstamped_token;
   std::chrono::steady_clock::time_point unstamped_since;
+  // Ready to be published as soon as the lock is free.
+  std::optional<PreparedLockfile> prepared;
 };
 
 // How to attempt.
@@ -39,8 +42,10 @@ struct AttemptManner {
   // Where it says that others wait for the lock of this directory, there is no attempt, and the
   // lock is busy. Nothing is found out about its holder.
   bool (*is_somebody_waiting)(const Handle& directory) = nullptr;
-  // The caller will wait for a guard that is held. So nothing more is found out about its holder.
+  // Of a guard that is held nothing more is found out; its lockfile is answered instead.
   bool will_await_guard = false;
+  // Whoever will be the next to try prepares for that while it waits.
+  bool prepares = false;
 };
 
 enum class ResultKind { kAcquired, kBusy, kInvalid, kUnsupported, kFailed };

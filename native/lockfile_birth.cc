@@ -40,6 +40,25 @@ CreateOutcome FromFailure(const Status& status) {
   return status.code == StatusCode::kVanished ? CreateOutcome::kExists : CreateOutcome::kFailed;
 }
 
+// What others read is a promise to all of them, trusting or not. A full record may make it on the
+// user's word, for it names the file system; a PID-only one cannot.
+bool MayPromiseGuard(const std::string& file_system, const BucketSpec& spec) {
+  return CanPromiseGuard(file_system, spec.format) ||
+         (spec.trusted && spec.format == RecordFormat::kFull);
+}
+
+Status WriteOwner(const PrivateFile& file, const BucketSpec& spec, const std::string& token,
+                  std::string file_system) {
+  OwnerRecord owner;
+  owner.process = CurrentProcess();
+  owner.token = token;
+  owner.guarded = MayPromiseGuard(file_system, spec);
+  owner.file_system = std::move(file_system);
+  owner.label = spec.label;
+  owner.since_ms = NowMs();
+  return WriteAll(file, WriteRecord(owner, spec.format));
+}
+
 // Takes the guard and writes the record. Nobody else knows of the file, except a sweeper if it has
 // a name: then the guard can be held for a moment, and the file is given up.
 CreateOutcome Stamp(const PrivateFile& file, const BucketSpec& spec, NewLockfile* made) {
@@ -57,18 +76,10 @@ CreateOutcome Stamp(const PrivateFile& file, const BucketSpec& spec, NewLockfile
       return FromFailure(made->status);
   }
   LetOthersAwait(file.handle);
-  OwnerRecord owner;
-  made->status = FileSystemOf(file.handle, &owner.file_system);
+  std::string file_system;
+  made->status = FileSystemOf(file.handle, &file_system);
   if (!made->status.ok()) return FromFailure(made->status);
-  owner.process = CurrentProcess();
-  owner.token = made->token;
-  // What others read is a promise to all of them, trusting or not. A full record may make it on the
-  // user's word, for it names the file system; a PID-only one cannot.
-  owner.guarded = CanPromiseGuard(owner.file_system, spec.format) ||
-                  (spec.trusted && spec.format == RecordFormat::kFull);
-  owner.label = spec.label;
-  owner.since_ms = NowMs();
-  made->status = WriteAll(file, WriteRecord(owner, spec.format));
+  made->status = WriteOwner(file, spec, made->token, std::move(file_system));
   return made->status.ok() ? CreateOutcome::kPublished : FromFailure(made->status);
 }
 
@@ -179,7 +190,55 @@ CreateOutcome CreateWithName(const Handle& directory, const BucketSpec& spec, Ne
   return outcome;
 }
 
+// A PID-only record has no room for a token, so the handle gets the one that a look derives.
+void TakeTokenOfPidOnly(const BucketSpec& spec, NewLockfile* made) {
+  if (spec.format != RecordFormat::kPidOnly) return;
+  made->token = ViewLockfile(made->file, /*guard_held=*/true, spec.trusted).report.token;
+}
+
+// Whether the path still leads to that directory.
+bool IsStill(const Handle& directory, const std::string& path) {
+  Handle now;
+  Status status;
+  FileIdentity ours;
+  FileIdentity theirs;
+  return OpenDirectory(path, DirectoryUse::kNames, &now, &status) == DirectoryOutcome::kOpened &&
+         IdentityOfDirectory(directory, &ours).ok() && IdentityOfDirectory(now, &theirs).ok() &&
+         ours == theirs;
+}
+
 }  // namespace
+
+std::optional<PreparedLockfile> PrepareLockfile(const BucketSpec& spec) {
+  PreparedLockfile prepared;
+  Status status;
+  if (OpenDirectory(spec.directory, DirectoryUse::kNames, &prepared.directory, &status) !=
+          DirectoryOutcome::kOpened ||
+      !MakeToken(&prepared.token).ok() ||
+      !CreateUnnamed(prepared.directory, spec.mode, &prepared.file).ok() ||
+      TryLock(prepared.file.handle, LockMode::kExclusive, &status) != LockOutcome::kAcquired ||
+      !FileSystemOf(prepared.file.handle, &prepared.file_system).ok()) {
+    return std::nullopt;
+  }
+  LetOthersAwait(prepared.file.handle);
+  return prepared;
+}
+
+bool PublishPrepared(const BucketSpec& spec, PreparedLockfile prepared, Handle* directory,
+                     NewLockfile* made) {
+  if (!IsStill(prepared.directory, spec.directory)) return false;
+  // Whatever goes wrong here goes wrong again where it is told.
+  if (!WriteOwner(prepared.file, spec, prepared.token, prepared.file_system).ok()) return false;
+  if (Publish(prepared.directory, prepared.file, kLockfileName, &made->status) !=
+      PublishOutcome::kPublished) {
+    return false;
+  }
+  *directory = std::move(prepared.directory);
+  made->file = std::move(prepared.file.handle);
+  made->token = std::move(prepared.token);
+  TakeTokenOfPidOnly(spec, made);
+  return true;
+}
 
 CreateOutcome CreateLockfile(const Handle& directory, const BucketSpec& spec, bool after_crash,
                              NewLockfile* made) {
@@ -190,10 +249,7 @@ CreateOutcome CreateLockfile(const Handle& directory, const BucketSpec& spec, bo
     if (IsFirstUse(spec.directory) || after_crash) SweepPrivateFiles(directory, spec.trusted);
     outcome = CreateWithName(directory, spec, made);
   }
-  // A PID-only record has no room for a token, so the handle gets the one that a look derives.
-  if (outcome == CreateOutcome::kPublished && spec.format == RecordFormat::kPidOnly) {
-    made->token = ViewLockfile(made->file, /*guard_held=*/true, spec.trusted).report.token;
-  }
+  if (outcome == CreateOutcome::kPublished) TakeTokenOfPidOnly(spec, made);
   return outcome;
 }
 

@@ -28,7 +28,8 @@ RequestId WaitQueue::Reserve(const std::string& name, std::shared_ptr<WaitParty>
                              bool* first) {
   const std::lock_guard<std::mutex> lock(mutex_);
   Line* const line = LineNamed(name);
-  *first = line->waiting.empty();
+  // One that has been waited in just now still has its thread, and that goes ahead at once.
+  *first = line->waiting.empty() && line->worker == nullptr;
   return Append(line, ++last_request_, std::move(party), WaitMode::kAsync)->id;
 }
 
@@ -197,11 +198,15 @@ void WaitQueue::Settle(Lock* lock, Line* line, RequestId id, std::shared_ptr<Con
   // Let go first: once told, the other side counts on being alone with it.
   contender.reset();
   request->contender.reset();
-  if (request->mode == WaitMode::kAsync) {
-    request->party->Settled(id);
-  } else {
+  if (request->mode == WaitMode::kSync) {
     request->is_settled->notify_all();
+    return;
   }
+  const std::shared_ptr<WaitParty> party = request->party;
+  // Without the mutex, which is the first thing that whoever hears of it takes.
+  lock->unlock();
+  party->Settled(id);
+  lock->lock();
 }
 
 void WaitQueue::Forget(Line* line) {

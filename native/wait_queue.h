@@ -41,8 +41,8 @@ class WaitParty {
  public:
   virtual ~WaitParty() = default;
 
-  // A request that nobody awaits in WaitFor() is settled. Called from a thread of the queue's,
-  // under its mutex: it must only pass the word on.
+  // A request that nobody awaits in WaitFor() is settled, or has left meanwhile. Called from a
+  // thread of the queue's: it must only pass the word on.
   virtual void Settled(RequestId request) = 0;
 
  private:

@@ -11,8 +11,8 @@
 namespace bucketlock {
 namespace {
 
-// How long a thread without a line stays, for lines that come and go.
-constexpr std::chrono::milliseconds kLinger(100);
+// How long a line without requests keeps its thread, and then a thread without a line stays.
+constexpr std::chrono::milliseconds kLinger(50);
 
 // How often to look for somebody who could take the lock.
 constexpr std::chrono::milliseconds kUnready(20);
@@ -86,7 +86,11 @@ void WaitQueue::Serve(Lock* lock, Line* line) {
       if (line->place != nullptr) {
         LeavePlace(lock, line);
       } else if (line->waiting.empty()) {
-        return;
+        if (!unserved_.empty()) return;
+        // Those who have just been served often come again.
+        if (!line->changed.wait_for(*lock, kLinger, [line] { return !line->waiting.empty(); })) {
+          return;
+        }
       } else {
         line->changed.wait_for(*lock, kUnready);
       }

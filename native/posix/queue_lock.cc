@@ -44,10 +44,14 @@ class DirectoryQueue : public QueueLock {
   QueueOutcome Enter() override {
     if (IsHead()) return QueueOutcome::kHead;
     const bool others_are_before = IsMarkedWaiting(directory_);
-    MarkWaiting(directory_);
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      MarkWaiting(directory_);
+      marked_ = true;
+    }
     if (others_are_before) StandBack();
     if (Resume([&] { return ::flock(Descriptor(directory_), LOCK_EX); }) != 0) {
-      UnmarkWaiting(directory_);
+      Leave();
       return QueueOutcome::kUnavailable;
     }
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -62,9 +66,9 @@ class DirectoryQueue : public QueueLock {
 
   void Leave() override {
     const std::lock_guard<std::mutex> lock(mutex_);
-    UnmarkWaiting(directory_);
+    if (marked_) UnmarkWaiting(directory_);
     if (head_) Unlock(directory_);
-    head_ = false;
+    marked_ = head_ = false;
   }
 
   void Abandon() override { Leave(); }
@@ -88,6 +92,7 @@ class DirectoryQueue : public QueueLock {
 
   const Handle directory_;
   mutable std::mutex mutex_;
+  bool marked_ = false;
   bool head_ = false;
 };
 
