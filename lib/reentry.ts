@@ -10,16 +10,15 @@ interface Claim {
   realPath?: string;
 }
 
-/** A `with` whose body is running, and the one around it. */
+/** A `with` whose body is running. */
 interface Frame {
   readonly claim: Claim;
   readonly isLive: () => boolean;
-  readonly outer: Frame | undefined;
 }
 
 const claims = sharedInThread('claims.v1', () => new Set<Claim>());
 
-const frames = sharedInThread('frames.v1', () => new AsyncLocalStorage<Frame>());
+const frames = sharedInThread('frames.v2', () => new AsyncLocalStorage<readonly Frame[]>());
 
 /** Notes that this thread holds a bucket or has asked for it. Returns what forgets it again. */
 export function claim(directory: string): () => void {
@@ -55,16 +54,12 @@ export function refuseNestedSync(directory: string): void {
 
 /** Runs the body of a `with`, and all that it starts, as inside it for as long as it is live. */
 export function runWithin<T>(directory: string, isLive: () => boolean, body: () => T): T {
-  const outer = frames().getStore();
-  return frames().run({ claim: { directory }, isLive, outer }, body);
+  // Without those that are over: each may have been started inside the one before, without end.
+  return frames().run([...liveFrames(), { claim: { directory }, isLive }], body);
 }
 
 function liveFrames(): Frame[] {
-  const live: Frame[] = [];
-  for (let frame = frames().getStore(); frame !== undefined; frame = frame.outer) {
-    if (frame.isLive()) live.push(frame);
-  }
-  return live;
+  return (frames().getStore() ?? []).filter((frame) => frame.isLive());
 }
 
 function refuseIfSame(around: readonly Frame[], directory: string, realPath: string): void {

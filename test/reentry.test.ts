@@ -1,3 +1,4 @@
+import type { AsyncLocalStorage } from 'node:async_hooks';
 import { renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { setImmediate as turn } from 'node:timers/promises';
 
@@ -138,4 +139,26 @@ test('another bucket is none of this', async () => {
   writeFileSync(other.lockPath, `${process.ppid}\n`);
   expect(() => other.acquireSync({ waitMs: 20 })).toThrow(busy);
   await held.release();
+});
+
+test('a chain of withs that start one another keeps no account of those that are over', async () => {
+  const locks = [new BucketLock(temp.directory('a')), new BucketLock(temp.directory('b'))] as const;
+  const around: number[] = [];
+  const frames = (): readonly unknown[] => {
+    const key = Symbol.for('bucketlock.frames.v2');
+    return (Reflect.get(globalThis, key) as AsyncLocalStorage<readonly unknown[]>).getStore() ?? [];
+  };
+  const step = async (left: number): Promise<void> => {
+    let next: Promise<void> = Promise.resolve();
+    await locks[left % 2 === 0 ? 0 : 1].with(async () => {
+      around.push(frames().length);
+      // Begun inside, and over long after.
+      next = turn().then(() => (left > 0 ? step(left - 1) : undefined));
+      await turn();
+    });
+    await next;
+  };
+  await step(20);
+  expect(around).toHaveLength(21);
+  expect(Math.max(...around)).toBeLessThanOrEqual(2);
 });
