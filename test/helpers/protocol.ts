@@ -96,7 +96,7 @@ export interface Commands {
   readonly acquireSync: Command<AcquireRequest, Hold>;
   readonly tryAcquire: Command<AcquireRequest, Hold | null>;
   readonly tryAcquireSync: Command<AcquireRequest, Hold | null>;
-  /** Begins to acquire; answers once it stands in line, or has the lock. */
+  /** Begins to acquire; answers once it stands in line, or is over already. */
   readonly startWait: Command<WaitRequest, null>;
   readonly abortWait: Command<{ readonly wait: string }, null>;
   /** Answers what the wait came to, once it is over. */
@@ -107,6 +107,8 @@ export interface Commands {
   readonly inspect: Command<LockRequest, WireReport>;
   readonly inspectSync: Command<LockRequest, WireReport>;
   readonly breakLock: Command<LockRequest & { readonly token: string }, boolean>;
+  /** Releases and takes again, so many times, without waiting in line; answers the last hold. */
+  readonly retake: Command<LockRequest & { readonly hold: string; readonly times: number }, Hold>;
   /** Releases everything still held. */
   readonly reset: Command<object, null>;
   readonly count: Command<CountRequest, Counted>;

@@ -1,8 +1,15 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
 import { expect, test } from 'vitest';
 
+import { expectEmpty } from '../helpers/bucket.js';
+import { useDriver } from '../helpers/driver.js';
+import { lineUp, takeTurn, untilAtHead } from '../helpers/line-up.js';
 import { useScripts } from '../helpers/script.js';
 import { useTempDir } from '../helpers/temp-dir.js';
 
+const driver = useDriver();
 const temp = useTempDir();
 const scripts = useScripts(temp);
 
@@ -38,6 +45,30 @@ test('an abort of what is already granted gives it back, and the next one gets i
     { values: { bucket: temp.directory() } },
   );
   expect([code, output]).toEqual([0, 'enough\ntrue\n']);
+});
+
+test('an abort of what is already granted gives it back, and another process gets it', async () => {
+  const next = await driver.spawn();
+  const bucket = temp.directory();
+  const go = join(temp.directory('go'), 'go');
+  const script = scripts.start(
+    `${MEANWHILE}
+    await inLine({ signal: controller.signal });
+    console.log('in line');
+    while (!existsSync(go)) await sleep(5);
+    held.releaseSync();
+    untilGranted();
+    controller.abort(new Error('enough'));
+    console.log(await waits[0].catch((error) => error.message));`,
+    { values: { bucket, go } },
+  );
+  await script.says('in line');
+  await untilAtHead(bucket, script);
+  await lineUp(bucket, [next]);
+  writeFileSync(go, '');
+  expect(await script.ended).toMatchObject({ code: 0, output: 'in line\nenough\n' });
+  await takeTurn(next);
+  await expectEmpty(bucket);
 });
 
 test('what is granted when its deadline passes is taken, and the next one gets it afterwards', async () => {

@@ -10,8 +10,11 @@ const temp = useTempDir();
 const scripts = useScripts(temp);
 
 const LOCKS = 2_000;
+const REQUESTS = 10_000;
 /** One for each lock that is waited for, and one that keeps the time for all of them. */
 const MOST_THREADS = 64 + 1;
+/** One request in so many looks at the threads and does other work while it holds the lock. */
+const LOOK_EVERY = 100;
 
 const COUNT_THREADS = `
   import { existsSync, readdirSync } from 'node:fs';
@@ -63,4 +66,58 @@ test(`${LOCKS} contended locks take ${MOST_THREADS} threads at most, and all are
   expect(served).toBe(LOCKS);
   expect(most).toBeGreaterThan(1);
   expect(most).toBeLessThanOrEqual(MOST_THREADS);
+});
+
+test(`${REQUESTS} requests for one lock are served in order, take no more threads than one, and leave the pool to others`, async () => {
+  const { code, output } = await scripts.run(
+    `${COUNT_THREADS}
+    import { lookup } from 'node:dns/promises';
+    import { readFile } from 'node:fs/promises';
+    await warmUp();
+    const lock = new BucketLock(bucket);
+    const held = await lock.acquire();
+    const served = [];
+    let threads = 0;
+    let works = 0;
+    const work = async () => {
+      await readFile(import.meta.filename);
+      await lookup('localhost');
+      works += 1;
+    };
+    const request = async (at, onWait) => {
+      const held = await lock.acquire({ waitMs: Infinity, onWait });
+      served.push(at);
+      if (at % LOOK_EVERY === 0) {
+        threads = Math.max(threads, countThreads());
+        // All others wait meanwhile.
+        await work();
+      }
+      await held.release();
+    };
+    const all = [];
+    await new Promise((onWait) => {
+      all.push(request(0, onWait));
+      setTimeout(onWait, 500);
+    });
+    await sleep(50);
+    const ofOne = countThreads();
+    for (let at = 1; at < REQUESTS; at += 1) all.push(request(at));
+    await work();
+    threads = countThreads();
+    await held.release();
+    await Promise.all(all);
+    const outOfOrder = served.findIndex((number, at) => number !== at);
+    console.log(JSON.stringify({ served: served.length, outOfOrder, works, more: threads - ofOne }));`,
+    {
+      values: { bucket: temp.directory(), spare: temp.directory(), REQUESTS, LOOK_EVERY },
+      env: { UV_THREADPOOL_SIZE: '1' },
+    },
+  );
+  expect(code, output).toBe(0);
+  expect(JSON.parse(output)).toEqual({
+    served: REQUESTS,
+    outOfOrder: -1,
+    works: REQUESTS / LOOK_EVERY + 1,
+    more: 0,
+  });
 });

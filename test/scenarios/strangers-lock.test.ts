@@ -4,11 +4,12 @@ import type { TestContext } from 'vitest';
 import { expectEmpty } from '../helpers/bucket.js';
 import { useDriver } from '../helpers/driver.js';
 import { lineOf } from '../helpers/kernel-line.js';
-import { goOn, takeTurns } from '../helpers/line-up.js';
+import { goOn, lineUp, takeTurns } from '../helpers/line-up.js';
 import { useScripts } from '../helpers/script.js';
 import { taken } from '../helpers/taken.js';
 import { useTempDir } from '../helpers/temp-dir.js';
 import { requireTool } from '../helpers/tools.js';
+import { until } from '../helpers/until.js';
 
 const driver = useDriver();
 const temp = useTempDir();
@@ -36,6 +37,23 @@ test("somebody else's lock on the bucket directory holds nobody up", async (cont
   await first.call('release', { hold });
   await takeTurns(others);
   await goOn(bucket, [first, ...others]);
+  expect(lineOf(bucket)[0]).toBe(stranger);
+  await expectEmpty(bucket);
+});
+
+test("somebody else's lock on the bucket directory in the midst of a wait holds nobody up", async (context) => {
+  const bucket = temp.directory();
+  const [holder, first, second] = await driver.spawnMany(3);
+  const { hold } = await holder.call('acquire', { bucket });
+  // It stands in line itself, and gets the directory once the head has its turn.
+  await lineUp(bucket, [first]);
+  const locking = lockDirectory(context, bucket);
+  await until('the stranger is in line', () => lineOf(bucket).length === 2);
+  await lineUp(bucket, [second]);
+  await holder.call('release', { hold });
+  const stranger = await locking;
+  await takeTurns([first, second]);
+  await goOn(bucket, [holder, first, second]);
   expect(lineOf(bucket)[0]).toBe(stranger);
   await expectEmpty(bucket);
 });
