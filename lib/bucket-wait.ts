@@ -118,26 +118,44 @@ export interface BeforeWait {
 }
 
 /** Stands in line until granted, the deadline (then: why it is busy) or an abort (rejects). */
-export async function waitInLine(
+export function waitInLine(
   addon: NativeAddon,
   request: BucketRequest,
   { kept, attempted, telling }: BeforeWait,
   deadline: Deadline,
   signal: AbortSignal | undefined,
 ): Promise<NativeAttempt> {
-  const wait = addon.bucketWait(request.spec, request.label, attempted, kept);
-  let delivered: NativeAttempt | undefined;
-  // An answer that is delivered in the same turn as an abort is seen before the wait is cancelled.
-  const settled = wait.settled.then((outcome) => (delivered = outcome));
-  try {
-    await firstOf(settled, signal, deadline, telling);
-    signal?.throwIfAborted();
-  } catch (error) {
-    const outcome = noted(request, delivered ?? addon.cancelWait(wait.request));
-    keepForExit(addon, giveBack(addon, request.directory, outcome));
-    throw error;
-  }
-  return noted(request, delivered ?? addon.cancelWait(wait.request));
+  return new Promise((resolve, reject) => {
+    const wait = addon.bucketWait(request.spec, request.label, attempted, kept);
+    let isOver = false;
+    const end = (delivered: NativeAttempt | undefined, error?: unknown): void => {
+      if (isOver) return;
+      isOver = true;
+      disarm();
+      stopListening?.();
+      const outcome = noted(request, delivered ?? addon.cancelWait(wait.request));
+      if (error === undefined && signal?.aborted !== true) {
+        resolve(outcome);
+        return;
+      }
+      keepForExit(addon, giveBack(addon, request.directory, outcome));
+      reject((error ?? signal?.reason) as Error);
+    };
+    // An answer that is delivered in the same turn is seen before the wait is cancelled.
+    const interrupt = (): void => {
+      queueMicrotask(() => {
+        end(undefined);
+      });
+    };
+    const disarm = deadline.arm(interrupt);
+    const stopListening = signal === undefined ? undefined : listenForAbort(signal, interrupt);
+    wait.settled.then(end, (error: unknown) => {
+      end(undefined, error);
+    });
+    telling?.catch((error: unknown) => {
+      end(undefined, error);
+    });
+  });
 }
 
 /** `waitInLine` on this thread. */
@@ -168,38 +186,6 @@ function noted({ directory }: BucketRequest, outcome: NativeAttempt): NativeAtte
     diagnostics.reclaim.heard?.publish({ kind: 'bucket', path: directory, holder });
   }
   return outcome;
-}
-
-/**
- * Resolves undefined at an abort or the deadline, rejects if `telling` does; leaves neither listener
- * nor timer behind.
- */
-async function firstOf<T>(
-  settling: Promise<T>,
-  signal: AbortSignal | undefined,
-  deadline: Deadline,
-  telling: Promise<void> | undefined,
-): Promise<T | undefined> {
-  const { promise: interrupted, interrupt } = interruption();
-  const stopListening = signal === undefined ? undefined : listenForAbort(signal, interrupt);
-  const disarm = deadline.arm(interrupt);
-  try {
-    const failing = telling?.then(() => interrupted);
-    return await Promise.race([settling, interrupted, ...(failing === undefined ? [] : [failing])]);
-  } finally {
-    stopListening?.();
-    disarm();
-  }
-}
-
-function interruption(): { readonly promise: Promise<undefined>; readonly interrupt: () => void } {
-  let interrupt = (): void => undefined;
-  const promise = new Promise<undefined>((resolve) => {
-    interrupt = () => {
-      resolve(undefined);
-    };
-  });
-  return { promise, interrupt };
 }
 
 /** An exit before the work is done waits for it, and gives back what it has not. */

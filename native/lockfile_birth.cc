@@ -217,7 +217,9 @@ std::optional<PreparedLockfile> PrepareLockfile(const BucketSpec& spec) {
       !MakeToken(&prepared.token).ok() ||
       !CreateUnnamed(prepared.directory, spec.mode, &prepared.file).ok() ||
       TryLock(prepared.file.handle, LockMode::kExclusive, &status) != LockOutcome::kAcquired ||
-      !FileSystemOf(prepared.file.handle, &prepared.file_system).ok()) {
+      !FileSystemOf(prepared.file.handle, &prepared.file_system).ok() ||
+      // Written again when it is published, for the time; room for it is there then.
+      !WriteOwner(prepared.file, spec, prepared.token, prepared.file_system).ok()) {
     return std::nullopt;
   }
   LetOthersAwait(prepared.file.handle);

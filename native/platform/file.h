@@ -132,7 +132,7 @@ Status RenameName(const Handle& directory, const std::string& from, const std::s
 
 // Reads from the start, `limit` bytes at most.
 Status ReadPrefix(const Handle& file, std::size_t limit, std::string* bytes);
-// Writes what a new file is to hold.
+// Writes what a new file is to hold, from its start on. What it held before must not be longer.
 Status WriteAll(const PrivateFile& file, const std::string& bytes);
 
 Status TimesOf(const Handle& file, FileTimes* times);
