@@ -51,7 +51,7 @@ Status WaitQueue::Enqueue(const std::string& name, std::shared_ptr<Contender> co
     }
   }
   // Its worker may be blocked still for somebody who has left.
-  if (line->waiting.front() == request && line->blocked) BeginWatch(line);
+  if (line->blocked && !line->due.has_value()) BeginWatch(line);
   line->changed.notify_all();
   return Status::Ok();
 }
