@@ -88,6 +88,7 @@ struct WaitQueue::Line {
   Clock::time_point try_from;
   Clock::time_point try_by;
   Clock::time_point eager_until;
+  std::chrono::milliseconds try_pause{0};
   std::chrono::milliseconds look_pause{0};
   std::uint64_t signs_of_life = 0;
 };

@@ -131,6 +131,7 @@ class WaitQueue {
   void Unschedule(Line* line);
   void BeginWatch(Line* line);
   void KeepWatch(Line* line);
+  bool Moves(Lock* lock, Line* line);
   void Watch(Lock* lock, Line* line);
   void Poll(Lock* lock, Line* line);
 

@@ -2,7 +2,7 @@
 // their worker blocks in the kernel, or because they have none.
 
 #include <algorithm>
-#include <iterator>
+#include <utility>
 
 #include "platform/thread.h"
 #include "wait_line.h"
@@ -15,8 +15,9 @@ using std::chrono::milliseconds;
 
 // A line that has not moved for so long is tried out of turn: its head may be suspended.
 constexpr milliseconds kFirstTry(20);
-// And then so often,
+// And then so often, a little less each time, down to half as often,
 constexpr milliseconds kNextTry(1000);
+constexpr milliseconds kRarestTry(2000);
 // or, where such an attempt has found the lock free, for so long so often.
 constexpr milliseconds kEagerTry(50);
 constexpr milliseconds kEager(2000);
@@ -88,6 +89,7 @@ void WaitQueue::BeginWatch(Line* line) {
   const auto now = Clock::now();
   line->try_from = now + kFirstTry;
   line->try_by = now + kNextTry;
+  line->try_pause = kNextTry;
   line->look_pause = kFirstTry;
   Unschedule(line);
   KeepWatch(line);
@@ -100,7 +102,7 @@ void WaitQueue::KeepWatch(Line* line) {
   static_cast<void>(ignored);
 }
 
-void WaitQueue::Watch(Lock* lock, Line* line) {
+bool WaitQueue::Moves(Lock* lock, Line* line) {
   const std::shared_ptr<Place> place = line->place;
   line->attempting = true;
   lock->unlock();
@@ -108,19 +110,25 @@ void WaitQueue::Watch(Lock* lock, Line* line) {
   lock->lock();
   line->attempting = false;
   line->changed.notify_all();
-  const bool moves = signs_of_life != line->signs_of_life;
-  line->signs_of_life = signs_of_life;
-  // Meanwhile its worker has come back, or everybody has left.
-  if (!line->blocked || line->waiting.empty()) return;
+  return std::exchange(line->signs_of_life, signs_of_life) != signs_of_life;
+}
 
+void WaitQueue::Watch(Lock* lock, Line* line) {
   const auto now = Clock::now();
-  const bool is_time = now >= line->try_by || (!moves && now >= line->try_from);
+  bool is_time = now >= line->try_by;
+  if (!is_time) {
+    is_time = !Moves(lock, line) && now >= line->try_from;
+    // Meanwhile its worker has come back, or everybody has left.
+    if (!line->blocked || line->waiting.empty()) return;
+  }
   if (is_time && HeadOf(*line) != nullptr) {
     if (Attempt(lock, line, /*place=*/nullptr) == Contender::Outcome::kGranted) {
       line->eager_until = now + kEager;
+      line->try_pause = kNextTry;
     }
-    line->try_by = now + kNextTry;
-    line->try_from = now + (now < line->eager_until ? kEagerTry : kNextTry);
+    line->try_by = now + line->try_pause;
+    line->try_from = now + (now < line->eager_until ? kEagerTry : line->try_pause);
+    line->try_pause = std::min(kRarestTry, line->try_pause + kNextTry / 10);
     line->look_pause = kFirstTry;
     if (line->waiting.empty() && line->blocked) line->place->Abandon();
   } else {

@@ -186,11 +186,10 @@ Status WriteAll(const PrivateFile& file, const std::string& bytes) {
   const int descriptor = Descriptor(file.handle);
   std::size_t done = 0;
   while (done < bytes.size()) {
-    const ssize_t count =
-        Resume([&] {
-          return ::pwrite(descriptor, bytes.data() + done, bytes.size() - done,
-                          static_cast<off_t>(done));
-        });
+    const ssize_t count = Resume([&] {
+      return ::pwrite(descriptor, bytes.data() + done, bytes.size() - done,
+                      static_cast<off_t>(done));
+    });
     if (count < 0) return Status::System(errno, "write");
     // No file system should, but a loop that cannot advance must not spin.
     if (count == 0) return Status::System(EIO, "write");
