@@ -36,8 +36,10 @@ export interface AcquireOptions {
   label?: string | undefined;
 
   /**
-   * Called once, before waiting, when the first attempt found the lock held. What it throws
-   * rejects the acquire, which then holds nothing. Not called by an acquire that does not wait.
+   * Called once if the acquire has to wait, with what was seen of the lock. Who comes behind others
+   * in line may see it free for a moment, and is not called if its turn comes before anybody has
+   * looked. What it throws rejects the acquire, which then holds nothing. Not called by an acquire
+   * that does not wait.
    */
   onWait?: ((holder: LockReport) => void) | undefined;
 
