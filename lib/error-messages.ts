@@ -41,7 +41,18 @@ export function reentryMessage(lock: string): string {
   );
 }
 
-export function unsupportedMessage(lock: string, cause: string, fileSystem: string): string {
+/** `cause` is the system's refusal; undefined: its kernel file locks are granted, and exclude nobody. */
+export function unsupportedMessage(
+  lock: string,
+  cause: string | undefined,
+  fileSystem: string,
+): string {
+  if (cause === undefined) {
+    return (
+      `${lock} cannot be taken: the kernel file locks of its file system (${fileSystem}) exclude nobody, so that trustKernelLocks must not be true. ` +
+      'Put the bucket on a local file system, or leave trustKernelLocks out: the lock of a holder that died then stays until breakLock'
+    );
+  }
   return (
     `${lock} cannot be taken: its file system (${fileSystem}) has no kernel file locks (${cause}). ` +
     'Put the bucket on a local file system. A lease lock needs no kernel file locks; this version of bucketlock has none yet'

@@ -273,11 +273,18 @@ export class LockUnsupportedError extends LockError {
   /** The type of the file system, such as `nfs`. */
   readonly fileSystem: string;
 
-  /** `systemError` is the refusal in words, such as `ENOLCK: no locks available, flock`. */
+  /**
+   * `systemError` is the refusal in words, such as `ENOLCK: no locks available, flock`. Undefined:
+   * kernel file locks are granted there, and exclude nobody.
+   */
   constructor(
     path: string,
-    systemError: string,
-    details: { readonly fileSystem: string; readonly errno: number; readonly syscall: string },
+    systemError: string | undefined,
+    details: {
+      readonly fileSystem: string;
+      readonly errno?: number | undefined;
+      readonly syscall?: string | undefined;
+    },
   ) {
     super(unsupportedMessage(bucketLockOn(path), systemError, details.fileSystem), {
       code: LOCK_ERROR_CODES.LockUnsupportedError,

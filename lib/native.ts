@@ -36,11 +36,11 @@ export interface NativeFailure {
   readonly path: string;
 }
 
-/** The file system has no kernel file locks. */
+/** The file system has no kernel file locks, or without a system error: they exclude nobody. */
 export interface NativeUnsupported {
   readonly outcome: 'unsupported';
-  readonly errno: number;
-  readonly syscall: string;
+  readonly errno?: number;
+  readonly syscall?: string;
   readonly path: string;
   readonly fileSystem: string;
 }

@@ -10,14 +10,20 @@ export function errorOf(
   doing: string,
 ): LockError {
   if (outcome.outcome === 'invalid') return new BucketValidationError(directory, outcome.reason);
-  const { code, words } = explainErrno(outcome.errno);
   if (outcome.outcome === 'unsupported') {
-    return new LockUnsupportedError(directory, `${code}: ${words}, ${outcome.syscall}`, outcome);
+    return new LockUnsupportedError(directory, refusalOf(outcome), outcome);
   }
   const { errno, syscall, path } = outcome;
+  const { code, words } = explainErrno(errno);
   const message = `Cannot ${doing} the bucket lock on '${directory}': ${code}: ${words}, ${syscall} '${path}'`;
   const hint = code === 'ENOENT' && syscall === 'mkdir' ? '; its parent directory must exist' : '';
   return new LockError(message + hint, { code, errno, syscall, path });
+}
+
+function refusalOf({ errno, syscall }: NativeUnsupported): string | undefined {
+  if (errno === undefined || syscall === undefined) return undefined;
+  const { code, words } = explainErrno(errno);
+  return `${code}: ${words}, ${syscall}`;
 }
 
 /** What file systems answer that is not in Node's table, which has only what libuv itself meets. */

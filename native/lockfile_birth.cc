@@ -165,7 +165,7 @@ CreateOutcome CreateWithName(const Handle& directory, const BucketSpec& spec, Ne
   if (outcome == CreateOutcome::kPublished && spec.trusted &&
       !KeepsGuardWhenNamed(directory, &file)) {
     outcome = CreateOutcome::kFailed;
-    made->status = LocksUnsupported();
+    made->status = Status::Useless();
     const Status ignored = FileSystemOf(file.handle, &made->file_system);
     static_cast<void>(ignored);
   }

@@ -164,8 +164,10 @@ Napi::Object FromFailure(Napi::Env env, const Status& status, const std::string&
                          const std::string& file_system) {
   const bool unsupported = status.code == StatusCode::kUnsupported;
   Napi::Object object = Outcome(env, unsupported ? "unsupported" : "failed");
-  object.Set("errno", Napi::Number::New(env, NodeErrorNumber(status.system_error)));
-  object.Set("syscall", status.operation);
+  if (!unsupported || status.system_error != 0) {
+    object.Set("errno", Napi::Number::New(env, NodeErrorNumber(status.system_error)));
+    object.Set("syscall", status.operation);
+  }
   object.Set("path", path);
   if (unsupported) object.Set("fileSystem", file_system);
   return object;

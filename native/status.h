@@ -31,6 +31,8 @@ struct [[nodiscard]] Status {
   static Status Unsupported(int error, const char* operation) {
     return Status{StatusCode::kUnsupported, error, operation};
   }
+  // Without a system error: the system grants the operation, and it turned out to have no effect.
+  static Status Useless() { return Status{StatusCode::kUnsupported, 0, ""}; }
   static Status Vanished(int error, const char* operation) {
     return Status{StatusCode::kVanished, error, operation};
   }

@@ -213,6 +213,15 @@ describe('messages', () => {
     );
   });
 
+  test('a file system whose locks exclude nobody is not said to have none', () => {
+    const error = new errors.LockUnsupportedError(path, undefined, { fileSystem: 'fuse' });
+    expect(error.message).toBe(
+      "The bucket lock on '/srv/orders' cannot be taken: the kernel file locks of its file system (fuse) exclude nobody, so that trustKernelLocks must not be true. " +
+        'Put the bucket on a local file system, or leave trustKernelLocks out: the lock of a holder that died then stays until breakLock',
+    );
+    expect(error).not.toHaveProperty('errno');
+  });
+
   test('a blocked release says that the lock is still held', () => {
     expect(samples.LockReleaseBlockedError.message).toBe(
       "The bucket lock on '/srv/orders' could not be released within 10000 ms: another program keeps its lockfile open. " +

@@ -29,9 +29,6 @@ LockOutcome TryLock(const Handle& file, LockMode mode, Status* status);
 // QueueLock::AwaitGuard() until the file is closed. Where they block on the guard itself, nothing.
 void LetOthersAwait(const Handle& file);
 
-// What is said of a file system whose locks turn out to exclude nobody.
-Status LocksUnsupported();
-
 // Unlocks now, and lets those go on who await it. Closing alone would not be enough: a child
 // between fork and exec shares the open file and would keep the lock until its exec.
 void Unlock(const Handle& file);

@@ -27,8 +27,6 @@ LockOutcome TryLock(const Handle& file, LockMode mode, Status* status) {
   return LockOutcome::kFailed;
 }
 
-Status LocksUnsupported() { return Status::Unsupported(ENOLCK, "flock"); }
-
 void Unlock(const Handle& file) {
   // Can fail only for a bad descriptor, or where there is nothing to unlock.
   static_cast<void>(Resume([&] { return ::flock(Descriptor(file), LOCK_UN); }));

@@ -28,8 +28,6 @@ LockOutcome TryLock(const Handle& file, LockMode mode, Status* status) {
   return LockOutcome::kFailed;
 }
 
-Status LocksUnsupported() { return Status::Unsupported(ERROR_NOT_SUPPORTED, "LockFileEx"); }
-
 void Unlock(const Handle& file) {
   // The guard first: who is woken is to find it free.
   UnlockOneByte(file, GuardByte());
