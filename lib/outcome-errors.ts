@@ -16,9 +16,25 @@ export function errorOf(
   const { errno, syscall, path } = outcome;
   const { code, words } = explainErrno(errno);
   const message = `Cannot ${doing} the bucket lock on '${directory}': ${code}: ${words}, ${syscall} '${path}'`;
-  const hint = code === 'ENOENT' && syscall === 'mkdir' ? '; its parent directory must exist' : '';
-  return new LockError(message + hint, { code, errno, syscall, path });
+  const hint = doing === 'acquire' ? hintFor(code, syscall) : undefined;
+  const sentence = hint === undefined ? message : `${message}; ${hint}`;
+  return new LockError(sentence, { code, errno, syscall, path });
 }
+
+/** What an acquire needs of directories, if it has failed for want of that. */
+function hintFor(code: string, syscall: string): string | undefined {
+  if (syscall === 'mkdir') {
+    if (code === 'ENOENT') return 'its parent directory must exist';
+    return DENIALS.has(code) ? 'its parent directory must be writable' : undefined;
+  }
+  return DENIALS.has(code) && CREATING.has(syscall)
+    ? 'the bucket directory must be writable for whoever locks it'
+    : undefined;
+}
+
+const DENIALS: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS']);
+/** The system calls that create and publish a lockfile. */
+const CREATING: ReadonlySet<string> = new Set(['open', 'link', 'rename']);
 
 function refusalOf({ errno, syscall }: NativeUnsupported): string | undefined {
   if (errno === undefined || syscall === undefined) return undefined;

@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 
@@ -9,6 +9,7 @@ import { isBucketBusyError } from '../lib/error-guards.js';
 import { useDriver } from './helpers/driver.js';
 import { mountBindfs } from './helpers/mounts.js';
 import { lockfileOf, readRecord } from './helpers/records.js';
+import { useScripts } from './helpers/script.js';
 import { useTempDir } from './helpers/temp-dir.js';
 import { requireTool } from './helpers/tools.js';
 
@@ -17,6 +18,7 @@ import { requireTool } from './helpers/tools.js';
 
 const temp = useTempDir();
 const driver = useDriver();
+const scripts = useScripts(temp);
 
 async function errorOf(failing: Promise<unknown>): Promise<Error> {
   const error: unknown = await failing.then(
@@ -85,6 +87,19 @@ test('a bucket that is not there and is not to be made', async () => {
   const error = await errorOf(new BucketLock(bucket, { create: false }).acquire());
   expect(error.message).toBe(
     `'${bucket}' cannot be locked as a bucket: there is no such directory, and create is false`,
+  );
+});
+
+test('a bucket in which its user may not write', async (context) => {
+  requireTool(context, 'root');
+  const bucket = temp.directory();
+  chmodSync(bucket, 0o755);
+  const { output } = await scripts.run(
+    'await new BucketLock(bucket).acquire().catch(({ message }) => console.log(message));',
+    { values: { bucket }, uid: 65534 },
+  );
+  expect(output.trim()).toBe(
+    `Cannot acquire the bucket lock on '${bucket}': EACCES: permission denied, open '${lockfileOf(bucket)}'; the bucket directory must be writable for whoever locks it`,
   );
 });
 

@@ -9,7 +9,7 @@ import {
 } from '../lib/error-guards.js';
 import { errorOf } from '../lib/outcome-errors.js';
 
-const { EACCES, ENOENT, ENOLCK } = constants.errno;
+const { EACCES, ENOENT, ENOLCK, ENOSPC } = constants.errno;
 
 test('a system error keeps code, errno, syscall and path as Node.js errors do', () => {
   const failure = { outcome: 'failed', errno: -EACCES, syscall: 'open', path: '/a/.lock' } as const;
@@ -22,7 +22,7 @@ test('a system error keeps code, errno, syscall and path as Node.js errors do', 
     path: '/a/.lock',
   });
   expect(error.message).toBe(
-    "Cannot acquire the bucket lock on '/a': EACCES: permission denied, open '/a/.lock'",
+    "Cannot acquire the bucket lock on '/a': EACCES: permission denied, open '/a/.lock'; the bucket directory must be writable for whoever locks it",
   );
 });
 
@@ -31,6 +31,26 @@ test('a directory that cannot be made for want of its parent says so', () => {
   expect(errorOf(failure, '/a/b', 'acquire').message).toBe(
     "Cannot acquire the bucket lock on '/a/b': ENOENT: no such file or directory, mkdir '/a/b'; its parent directory must exist",
   );
+});
+
+const denials = ['EACCES', 'EPERM', 'EROFS'] as const;
+
+test.for(denials)('%s hints at the directory that must be writable', (code) => {
+  const denied = { outcome: 'failed', errno: -constants.errno[code], path: '/a/b' } as const;
+  const text = (syscall: string, doing = 'acquire') =>
+    errorOf({ ...denied, syscall }, '/a', doing).message.split('; ')[1];
+  for (const syscall of ['open', 'link', 'rename']) {
+    expect(text(syscall)).toBe('the bucket directory must be writable for whoever locks it');
+  }
+  expect(text('mkdir')).toBe('its parent directory must be writable');
+  // Neither says anything of whether the directory can be written in.
+  expect(text('unlink')).toBeUndefined();
+  expect(text('open', 'inspect')).toBeUndefined();
+});
+
+test('no other failure of creating has that hint', () => {
+  const full = { outcome: 'failed', errno: -ENOSPC, syscall: 'open', path: '/a/.lock' } as const;
+  expect(errorOf(full, '/a', 'acquire').message).not.toContain(';');
 });
 
 test("an error number outside libuv's table gets its name from the system's", () => {
