@@ -23,8 +23,8 @@ export function outOfRange(
 }
 
 /** A `TypeError` with Node's own code for a callback that returned what it must not. */
-export function invalidReturn(name: string, expected: string, got: unknown): Coded<TypeError> {
-  return coded(new TypeError(sentence(name, expected, got)), 'ERR_INVALID_RETURN_VALUE');
+export function invalidReturn(name: string, expected: string): Coded<TypeError> {
+  return coded(new TypeError(`expected ${name} to be ${expected}`), 'ERR_INVALID_RETURN_VALUE');
 }
 
 function sentence(name: string, expected: string, got: unknown, notation = show): string {

@@ -8,7 +8,7 @@ export function checkBody(body: unknown): void {
 /** @throws TypeError for what a `withSync` would have to wait for, and cannot. */
 export function checkSyncResult(result: unknown): void {
   if (!isThenable(result)) return;
-  throw invalidReturn('what body returns', 'no promise: withSync cannot wait for it', result);
+  throw invalidReturn('what body returns', 'no promise: withSync cannot wait for it');
 }
 
 function isThenable(value: unknown): boolean {

@@ -57,7 +57,11 @@ test('withSync releases whatever its body does, and refuses a promise', () => {
     }),
   ).toThrow(thrown);
   expect(() => lock.withSync(() => Promise.resolve())).toThrow(
-    expect.objectContaining({ name: 'TypeError', code: 'ERR_INVALID_RETURN_VALUE' }) as Error,
+    expect.objectContaining({
+      name: 'TypeError',
+      code: 'ERR_INVALID_RETURN_VALUE',
+      message: 'expected what body returns to be no promise: withSync cannot wait for it',
+    }) as Error,
   );
   expect(() => {
     lock.withSync(() => {
