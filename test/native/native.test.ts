@@ -24,7 +24,13 @@ const programs: readonly (TestProgram & { readonly tool: Tool })[] = [
       'wait_timekeeper.cc',
       'wait_worker.cc',
     ],
-    tests: ['fake_lock.cc', 'named_lock_test.cc', 'wait_queue_test.cc'],
+    tests: [
+      'fake_lock.cc',
+      'named_lock_test.cc',
+      'fake_place.cc',
+      'wait_place_test.cc',
+      'wait_queue_test.cc',
+    ],
   },
 ];
 
