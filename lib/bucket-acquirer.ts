@@ -1,7 +1,7 @@
 import { attempt, attemptSync, beginAttempt, waitInLine, waitInLineSync } from './bucket-wait.js';
 import type { BucketRequest } from './bucket-wait.js';
 import { Deadline } from './deadline.js';
-import { diagnostics } from './diagnostics.js';
+import { diagnostics, labelOf } from './diagnostics.js';
 import { Engagement, exitReleaserOf } from './engagement.js';
 import { BucketBusyError } from './errors.js';
 import { exitSignals } from './exit-signals.js';
@@ -211,10 +211,6 @@ export class BucketAcquirer {
 /** A single attempt has all the time that the pool takes. */
 function patienceWithin(waitMs: number): number | undefined {
   return waitMs === 0 ? undefined : Math.min(waitMs, POOL_PATIENCE_MS);
-}
-
-function labelOf({ label }: AcquireSettings): { readonly label?: string } {
-  return label === undefined ? {} : { label };
 }
 
 /** Somebody wants to hear of the wait. */

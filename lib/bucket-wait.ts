@@ -16,9 +16,6 @@ import { errorOf } from './outcome-errors.js';
 import { losePatience } from './pool-patience.js';
 import { warn } from './warn.js';
 
-/** Longest stay in native code: between two slices the thread can be terminated. */
-const SLICE_MS = 50;
-
 /** What is asked of the addon. */
 export interface BucketRequest {
   readonly directory: string;
@@ -168,9 +165,8 @@ export function waitInLineSync(
   const wait = addon.bucketWaitSync(request.spec, request.label);
   if (typeof wait !== 'number') return wait;
   for (;;) {
-    const remainingMs = deadline.remainingMs;
-    if (remainingMs <= 0) return noted(request, addon.cancelWait(wait));
-    const outcome = addon.waitSlice(wait, Math.min(SLICE_MS, Math.ceil(remainingMs)));
+    if (deadline.remainingMs <= 0) return noted(request, addon.cancelWait(wait));
+    const outcome = addon.waitSlice(wait, deadline.sliceMs);
     if (outcome !== undefined) return noted(request, outcome);
     if (signal?.aborted === true) {
       giveBackSync(addon, request.directory, noted(request, addon.cancelWait(wait)));

@@ -1,6 +1,9 @@
 /** The longest delay that a Node.js timer can sleep; it takes longer ones for 1 ms. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
+/** Longest stay in native code: between two slices the thread can be terminated. */
+const SLICE_MS = 50;
+
 /** A moment `waitMs` after its making, by a clock that nobody can set. */
 export class Deadline {
   readonly #startedAt = performance.now();
@@ -17,6 +20,11 @@ export class Deadline {
   /** Zero or less once passed; `Infinity` where there is no deadline. */
   get remainingMs(): number {
     return this.#waitMs - this.elapsedMs;
+  }
+
+  /** How long a synchronous wait may stay in native code now, in whole milliseconds. */
+  get sliceMs(): number {
+    return Math.max(0, Math.min(SLICE_MS, Math.ceil(this.remainingMs)));
   }
 
   /** Calls `onPassed` once the moment has come. Returns what calls that off. */

@@ -109,6 +109,13 @@ class Topic<Name extends keyof LockDiagnostics> {
   }
 }
 
+/** The part of a message that says why the lock is taken, if anything does. */
+export function labelOf({ label }: { readonly label: string | undefined }): {
+  readonly label?: string;
+} {
+  return label === undefined ? {} : { label };
+}
+
 export const diagnostics = {
   acquire: new Topic('bucketlock:acquire'),
   wait: new Topic('bucketlock:wait'),

@@ -1,5 +1,5 @@
 import { Deadline } from './deadline.js';
-import { diagnostics } from './diagnostics.js';
+import { diagnostics, labelOf } from './diagnostics.js';
 import type { NamedLockId } from './diagnostics.js';
 import { busyMessage, namedLockCalled } from './error-messages.js';
 import { LOCK_ERROR_CODES, LockBusyError, LockReentryError } from './errors.js';
@@ -261,8 +261,4 @@ export class NamedLocks {
   lock(name: string): NamedLock {
     return new NamedLock(readLockName(name, 'name'), this.scope, this.#settings);
   }
-}
-
-function labelOf({ label }: AcquireSettings): { readonly label?: string } {
-  return label === undefined ? {} : { label };
 }

@@ -2,9 +2,6 @@ import { listenForAbort } from './abort-listeners.js';
 import type { Deadline } from './deadline.js';
 import type { NativeNamedCalls, NativeNamedHolder } from './native-named.js';
 
-/** Longest stay in native code: between two slices the thread can be terminated. */
-const SLICE_MS = 50;
-
 /** What is asked of the addon. */
 export interface NamedRequest {
   readonly key: string;
@@ -44,8 +41,7 @@ export function waitInLineSync(
 ): NamedWaitEnd {
   const claim = addon.namedWaitSync(key, label);
   for (;;) {
-    const sliceMs = Math.max(0, Math.min(SLICE_MS, Math.ceil(deadline.remainingMs)));
-    if (addon.namedWaitSlice(claim, sliceMs)) return { claim };
+    if (addon.namedWaitSlice(claim, deadline.sliceMs)) return { claim };
     if (deadline.remainingMs <= 0) return giveUp(addon, claim);
     if (signal?.aborted === true) {
       addon.namedRelease(claim);

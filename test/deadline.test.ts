@@ -59,3 +59,13 @@ test('what is called off leaves no timer', () => {
   vi.advanceTimersByTime(2_000);
   expect(onPassed).not.toHaveBeenCalled();
 });
+
+test('allows slices that end with it, and none so long that a thread could not be ended', () => {
+  const deadline = new Deadline(1_020.5);
+  expect(deadline.sliceMs).toBe(50);
+  vi.advanceTimersByTime(1_000);
+  expect(deadline.sliceMs).toBe(21);
+  vi.advanceTimersByTime(1_000);
+  expect(deadline.sliceMs).toBe(0);
+  expect(new Deadline(Infinity).sliceMs).toBe(50);
+});
