@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "posix/posix_util.h"
+#include "posix/publish.h"
 
 namespace bucketlock {
 namespace {
@@ -113,6 +114,30 @@ Status CreateNamed(const Handle& directory, const std::string& name, unsigned mo
     static_cast<void>(RemoveName(directory, name, file->handle, &ignored));
   }
   return status;
+}
+
+PublishOutcome FromPublishError(int error, const char* operation, Status* status) {
+  *status = Status::System(error, operation);
+  if (error == EEXIST) return PublishOutcome::kExists;
+  if (error == ENOENT) return PublishOutcome::kVanished;
+  return MeansUnsupported(error) ? PublishOutcome::kUnsupported : PublishOutcome::kFailed;
+}
+
+PublishOutcome PublishNamed(const Handle& directory, const PrivateFile& file,
+                            const std::string& name, Status* status) {
+  const int parent = Descriptor(directory);
+  if (RenameNoReplace(parent, file.name.c_str(), name.c_str()) == 0) {
+    return PublishOutcome::kPublished;
+  }
+  const PublishOutcome renamed = FromPublishError(errno, "rename", status);
+  if (renamed != PublishOutcome::kUnsupported) return renamed;
+  // Two steps: between them a death leaves both names, of which the sweep takes the private one.
+  if (Resume([&] { return ::linkat(parent, file.name.c_str(), parent, name.c_str(), 0); }) != 0) {
+    return FromPublishError(errno, "link", status);
+  }
+  Status ignored;  // The lock is ours; a left-over name is swept by a later use.
+  static_cast<void>(RemoveName(directory, file.name, file.handle, &ignored));
+  return PublishOutcome::kPublished;
 }
 
 Status IdentityOf(const Handle& file, FileIdentity* identity) {

@@ -13,22 +13,9 @@
 
 #include "platform/file.h"
 #include "posix/posix_util.h"
+#include "posix/publish.h"
 
 namespace bucketlock {
-namespace {
-
-bool MeansUnsupported(int error) {
-  return error == ENOTSUP || error == ENOSYS || error == EINVAL || error == EPERM;
-}
-
-PublishOutcome FromError(int error, const char* operation, Status* status) {
-  *status = Status::System(error, operation);
-  if (error == EEXIST) return PublishOutcome::kExists;
-  if (error == ENOENT) return PublishOutcome::kVanished;
-  return MeansUnsupported(error) ? PublishOutcome::kUnsupported : PublishOutcome::kFailed;
-}
-
-}  // namespace
 
 DirectoryOutcome OpenDirectory(const std::string& path, DirectoryUse, Handle* directory,
                                Status* status) {
@@ -48,23 +35,17 @@ Status CreateUnnamed(const Handle&, unsigned, PrivateFile*) {
   return Status::Unsupported(ENOTSUP, "open");
 }
 
+int RenameNoReplace(int directory, const char* from, const char* to) {
+  return Resume([&] { return ::renameatx_np(directory, from, directory, to, RENAME_EXCL); });
+}
+
+bool MeansUnsupported(int error) {
+  return error == ENOTSUP || error == ENOSYS || error == EINVAL || error == EPERM;
+}
+
 PublishOutcome Publish(const Handle& directory, const PrivateFile& file, const std::string& name,
                        Status* status) {
-  const int parent = Descriptor(directory);
-  if (Resume([&] {
-        return ::renameatx_np(parent, file.name.c_str(), parent, name.c_str(), RENAME_EXCL);
-      }) == 0) {
-    return PublishOutcome::kPublished;
-  }
-  const PublishOutcome renamed = FromError(errno, "rename", status);
-  if (renamed != PublishOutcome::kUnsupported) return renamed;
-  // Two steps: between them a death leaves both names, of which the sweep takes the private one.
-  if (Resume([&] { return ::linkat(parent, file.name.c_str(), parent, name.c_str(), 0); }) != 0) {
-    return FromError(errno, "link", status);
-  }
-  Status ignored;  // The lock is ours; a left-over name is swept by a later use.
-  static_cast<void>(RemoveName(directory, file.name, file.handle, &ignored));
-  return PublishOutcome::kPublished;
+  return PublishNamed(directory, file, name, status);
 }
 
 Status TimesOf(const Handle& file, FileTimes* times) {

@@ -15,6 +15,7 @@
 
 #include "platform/file.h"
 #include "posix/posix_util.h"
+#include "posix/publish.h"
 
 namespace bucketlock {
 namespace {
@@ -45,25 +46,6 @@ int LinkUnnamed(int descriptor, int directory, const char* name) {
   static_cast<void>(std::snprintf(link, sizeof(link), "/proc/self/fd/%d", descriptor));
   result = Resume([&] { return ::linkat(AT_FDCWD, link, directory, name, AT_SYMLINK_FOLLOW); });
   return result;
-}
-
-// Through syscall(2): the wrapper came with glibc 2.28 only.
-int RenameNoReplace(int directory, const char* from, const char* to) {
-  return static_cast<int>(Resume(
-      [&] { return ::syscall(SYS_renameat2, directory, from, directory, to, RENAME_NOREPLACE); }));
-}
-
-// The file system does not know this way of publishing.
-bool MeansUnsupported(int error) {
-  return error == EPERM || error == EOPNOTSUPP || error == ENOSYS || error == EINVAL ||
-         error == EMLINK;
-}
-
-PublishOutcome FromError(int error, const char* operation, Status* status) {
-  *status = Status::System(error, operation);
-  if (error == EEXIST) return PublishOutcome::kExists;
-  if (error == ENOENT) return PublishOutcome::kVanished;
-  return MeansUnsupported(error) ? PublishOutcome::kUnsupported : PublishOutcome::kFailed;
 }
 
 }  // namespace
@@ -106,29 +88,26 @@ Status CreateUnnamed(const Handle& directory, unsigned mode, PrivateFile* file) 
   return SetMode(file->handle, mode);
 }
 
+// Through syscall(2): the wrapper came with glibc 2.28 only.
+int RenameNoReplace(int directory, const char* from, const char* to) {
+  return static_cast<int>(Resume(
+      [&] { return ::syscall(SYS_renameat2, directory, from, directory, to, RENAME_NOREPLACE); }));
+}
+
+bool MeansUnsupported(int error) {
+  return error == EPERM || error == EOPNOTSUPP || error == ENOSYS || error == EINVAL ||
+         error == EMLINK;
+}
+
 PublishOutcome Publish(const Handle& directory, const PrivateFile& file, const std::string& name,
                        Status* status) {
-  const int parent = Descriptor(directory);
-  if (file.name.empty()) {
-    if (LinkUnnamed(Descriptor(file.handle), parent, name.c_str()) == 0) {
-      return PublishOutcome::kPublished;
-    }
-    const PublishOutcome outcome = FromError(errno, "link", status);
-    // Without a name ENOENT may also mean "no /proc": only a named file can tell.
-    return outcome == PublishOutcome::kVanished ? PublishOutcome::kUnsupported : outcome;
-  }
-  if (RenameNoReplace(parent, file.name.c_str(), name.c_str()) == 0) {
+  if (!file.name.empty()) return PublishNamed(directory, file, name, status);
+  if (LinkUnnamed(Descriptor(file.handle), Descriptor(directory), name.c_str()) == 0) {
     return PublishOutcome::kPublished;
   }
-  const PublishOutcome renamed = FromError(errno, "rename", status);
-  if (renamed != PublishOutcome::kUnsupported) return renamed;
-  // Two steps: between them a death leaves both names, of which the sweep takes the private one.
-  if (Resume([&] { return ::linkat(parent, file.name.c_str(), parent, name.c_str(), 0); }) != 0) {
-    return FromError(errno, "link", status);
-  }
-  Status ignored;  // The lock is ours; a left-over name is swept by a later use.
-  static_cast<void>(RemoveName(directory, file.name, file.handle, &ignored));
-  return PublishOutcome::kPublished;
+  const PublishOutcome outcome = FromPublishError(errno, "link", status);
+  // Without a name ENOENT may also mean "no /proc": only a named file can tell.
+  return outcome == PublishOutcome::kVanished ? PublishOutcome::kUnsupported : outcome;
 }
 
 Status TimesOf(const Handle& file, FileTimes* times) {
