@@ -18,12 +18,14 @@ BucketContender::BucketContender(BucketSpec spec, bool attempted) : spec_(std::m
 
 std::shared_ptr<Place> BucketContender::TakePlace() { return BucketPlace::In(spec_.directory); }
 
-Contender::Outcome BucketContender::Attempt(Place* place) {
+Contender::Outcome BucketContender::Attempt(Place* place, LineMemory* memory) {
+  if (place != nullptr || memory->was_there) memory_.seen_directory = true;
   const std::optional<LockReport> reclaimed_before = std::move(result_.reclaimed);
   AttemptManner manner;
   manner.will_await_guard = true;
   manner.prepares = place != nullptr;
   result_ = AttemptAcquire(spec_, &memory_, manner);
+  memory->was_there = memory_.seen_directory;
   // What the whole request removed, for whoever asks what came of it.
   if (!result_.reclaimed.has_value()) result_.reclaimed = reclaimed_before;
   switch (result_.kind) {

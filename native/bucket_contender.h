@@ -19,7 +19,7 @@ class BucketContender : public Contender {
   BucketContender(BucketSpec spec, bool attempted);
 
   std::shared_ptr<Place> TakePlace() override;
-  Outcome Attempt(Place* place) override;
+  Outcome Attempt(Place* place, LineMemory* memory) override;
 
   // What the last attempt found. Only for whoever is alone with the contender.
   AttemptResult& result() { return result_; }

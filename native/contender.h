@@ -31,6 +31,12 @@ class Place {
   virtual std::uint64_t SignsOfLife() = 0;
 };
 
+// What the requests of one line learn for those behind them.
+struct LineMemory {
+  // What the lock belongs to was there; if it is missing, it has disappeared.
+  bool was_there = false;
+};
+
 // One request for one lock. The queue calls it from one thread at a time.
 class Contender {
  public:
@@ -52,7 +58,7 @@ class Contender {
 
   // Never waits for a holder. The contender keeps what it found. `place`: that of the caller, who
   // will block in it next if the lock is busy; null for an attempt out of turn.
-  virtual Outcome Attempt(Place* place) = 0;
+  virtual Outcome Attempt(Place* place, LineMemory* memory) = 0;
 };
 
 }  // namespace bucketlock

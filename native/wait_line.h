@@ -63,6 +63,8 @@ struct WaitQueue::Line {
   std::condition_variable changed;
   // Something has happened that makes an attempt worth while.
   bool poked = false;
+  // Of whoever makes the attempt.
+  LineMemory memory;
   // An attempt is under way, by the line's worker or the timekeeper; the line stays meanwhile.
   bool attempting = false;
   // Compared, never followed: its request may have left.

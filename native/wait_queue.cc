@@ -115,6 +115,7 @@ std::unique_ptr<WaitQueue::Request> WaitQueue::Remove(Request* leaving) {
   line->poked = true;
   line->changed.notify_all();
   if (!line->waiting.empty()) return request;
+  if (!line->attempting) line->memory = LineMemory();
   if (line->worker == nullptr) {
     Forget(line);
   } else if (line->blocked) {
@@ -170,13 +171,14 @@ Contender::Outcome WaitQueue::Attempt(Lock* lock, Line* line, Place* place) {
   line->attempting_for = head->party.get();
   line->poked = false;
   lock->unlock();
-  const Contender::Outcome outcome = contender->Attempt(place);
+  const Contender::Outcome outcome = contender->Attempt(place, &line->memory);
   lock->lock();
   if (outcome == Contender::Outcome::kGranted || outcome == Contender::Outcome::kFailed) {
     Settle(lock, line, id, std::move(contender));
   }
   line->attempting = false;
   line->attempting_for = nullptr;
+  if (line->waiting.empty()) line->memory = LineMemory();
   line->changed.notify_all();
   attempt_over_.notify_all();
   return outcome;

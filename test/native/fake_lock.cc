@@ -72,7 +72,7 @@ FakeContender::~FakeContender() {
 
 std::shared_ptr<Place> FakeContender::TakePlace() { return nullptr; }
 
-Contender::Outcome FakeContender::Attempt(Place*) {
+Contender::Outcome FakeContender::Attempt(Place*, LineMemory*) {
   ++attempts_;
   {
     std::unique_lock<std::mutex> lock(gate_mutex_);

@@ -56,7 +56,7 @@ class FakeContender : public Contender {
   ~FakeContender() override;
 
   std::shared_ptr<Place> TakePlace() override;
-  Outcome Attempt(Place* place) override;
+  Outcome Attempt(Place* place, LineMemory* memory) override;
 
   int attempts() const { return attempts_; }
   int blocks() const { return blocks_; }

@@ -41,9 +41,9 @@ void FakeLine::Close() {
 
 std::shared_ptr<Place> PlacedContender::TakePlace() { return std::make_shared<FakePlace>(line_); }
 
-Contender::Outcome PlacedContender::Attempt(Place* place) {
+Contender::Outcome PlacedContender::Attempt(Place* place, LineMemory* memory) {
   ++(place == nullptr ? attempts_out_of_turn_ : attempts_in_place_);
-  const Outcome outcome = FakeContender::Attempt(place);
+  const Outcome outcome = FakeContender::Attempt(place, memory);
   const bool is_busy = outcome == Outcome::kBusyUntold;
   return is_busy && place != nullptr ? Outcome::kBusy : outcome;
 }

@@ -46,7 +46,7 @@ class PlacedContender : public FakeContender {
       : FakeContender(lock), line_(std::move(line)) {}
 
   std::shared_ptr<Place> TakePlace() override;
-  Outcome Attempt(Place* place) override;
+  Outcome Attempt(Place* place, LineMemory* memory) override;
 
   int attempts_in_place() const { return attempts_in_place_; }
   int attempts_out_of_turn() const { return attempts_out_of_turn_; }

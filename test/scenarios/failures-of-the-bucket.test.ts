@@ -145,6 +145,20 @@ const disappearing = Object.entries(disappearances).flatMap(([how, disappear]) =
   faces.map((acquire) => ({ how, disappear, acquire })),
 );
 
+test('a bucket that is removed while several wait ends the wait of all, and is not made again', async () => {
+  const lock = new BucketLock(temp.directory());
+  const held = await lock.acquire();
+  const waiting = Array.from({ length: 3 }, () => lock.acquire({ waitMs: 60_000 }));
+  rmSync(lock.path, { recursive: true });
+  for (const ended of await Promise.allSettled(waiting)) {
+    expect(ended).toMatchObject({ reason: { reason: 'bucket_dir_disappeared' } });
+  }
+  expect(existsSync(lock.path)).toBe(false);
+  expect(await held.release()).toBe(false);
+  // Nobody waits any more: the next one makes it, as ever.
+  await expectUsable(lock);
+});
+
 test.for(disappearing)(
   'a bucket that is $how while $acquire waits ends the wait',
   async ({ disappear, acquire }) => {
