@@ -76,6 +76,15 @@ test('every part measures every contender, or says why it cannot', (context) => 
     expect(numbers.length, `${part} of named locks`).toBeGreaterThan(0);
     for (const number of numbers) expect(number).toBeGreaterThanOrEqual(0);
   }
+  for (const place of ['disk', 'tmpfs']) {
+    for (const floor of ['trips', 'callsInTrips']) {
+      const numbers = numbersIn(parts[place]?.[floor]);
+      expect(numbers.length, `${floor} on ${place}`).toBeGreaterThan(0);
+      for (const number of numbers) expect(number).toBeGreaterThan(0);
+    }
+    expect(table).toContain(`${place}, the C program's calls inside two trips`);
+    expect(table).toContain(`${place}: async / the same calls inside two trips`);
+  }
   expect(table).toContain('none [1]');
   expect(table).toContain('most served / least served');
   expect(table).not.toMatch(/NaN|undefined/);

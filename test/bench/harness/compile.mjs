@@ -13,12 +13,12 @@ export function compileProgram(directory, name) {
   return program;
 }
 
-/** Compiles and loads the addon whose `trip()` goes through libuv's pool and does nothing. */
-export function loadEmptyTrip(directory) {
+/** Compiles an addon of ../native into `directory` and answers its exports. */
+export function loadAddon(directory, name) {
   const headers = join(dirname(dirname(process.execPath)), 'include', 'node');
   if (!existsSync(join(headers, 'node_api.h'))) throw new Error(`no Node.js headers in ${headers}`);
-  const addon = join(directory, 'empty_trip.node');
-  const flags = ['-O2', '-shared', '-fPIC', '-DNODE_GYP_MODULE_NAME=empty_trip', `-I${headers}`];
-  execFileSync('cc', [...flags, '-o', addon, join(sources, 'empty_trip.c')]);
-  return createRequire(import.meta.url)(addon).trip;
+  const addon = join(directory, `${name}.node`);
+  const flags = ['-O2', '-Wall', '-shared', '-fPIC', `-DNODE_GYP_MODULE_NAME=${name}`];
+  execFileSync('cc', [...flags, `-I${headers}`, '-o', addon, join(sources, `${name}.c`)]);
+  return createRequire(import.meta.url)(addon);
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { compileProgram, loadEmptyTrip } from './compile.mjs';
+import { compileProgram, loadAddon } from './compile.mjs';
 
 /** The directory of one run: the C programs, and a new empty directory for each who needs one. */
 export class Work {
@@ -20,8 +20,16 @@ export class Work {
     return path;
   }
 
+  /** A trip through libuv's pool that does nothing there. */
   emptyTrip() {
-    return loadEmptyTrip(this.path);
+    return loadAddon(this.path, 'empty_trip').trip;
+  }
+
+  /** The C program's calls in two trips, `acquire()` and `release()`, in a directory of their own. */
+  lockfileTrips() {
+    const trips = loadAddon(this.path, 'lockfile_trips');
+    trips.open(this.directory());
+    return trips;
   }
 
   remove() {

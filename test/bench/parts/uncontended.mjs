@@ -6,7 +6,8 @@ import { time, timeSync } from '../harness/timing.mjs';
 
 /**
  * Nanoseconds of an acquire and release that nobody disputes: of each contender, `sync` and `async`,
- * and of two `trips` through libuv's pool that do nothing there.
+ * of two `trips` through libuv's pool that do nothing there, and of two that make the C program's
+ * calls there, `callsInTrips`.
  */
 export async function uncontended(work, { rounds, count }) {
   const measures = await measuresOf(work, count);
@@ -27,6 +28,7 @@ export async function uncontended(work, { rounds, count }) {
 
 async function measuresOf(work, count) {
   const trip = work.emptyTrip();
+  const { acquire, release } = work.lockfileTrips();
   const measures = [];
   const add = (name, face, measure) => measures.push({ name, face, measure, samples: [] });
   const bucket = work.directory();
@@ -37,6 +39,12 @@ async function measuresOf(work, count) {
     time(count, async () => {
       await trip();
       await trip();
+    }),
+  );
+  add('callsInTrips', 'async', () =>
+    time(count, async () => {
+      await acquire();
+      await release();
     }),
   );
   for (const name of [...CONTENDERS, NAMED_LOCK]) {

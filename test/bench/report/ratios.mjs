@@ -51,12 +51,16 @@ function recover({ bucketlock, c }) {
 }
 
 function cost([where, figures]) {
-  const { bucketlock, c, trips, 'proper-lockfile': proper } = figures;
+  const { bucketlock, c, trips, callsInTrips, 'proper-lockfile': proper } = figures;
   return [
     [`${where}: sync / C program`, ratio(bucketlock.sync.median / c.sync.median)],
     [
       `${where}: async / (C program + two empty trips)`,
       ratio(bucketlock.async.median / (c.sync.median + trips.async.median)),
+    ],
+    [
+      `${where}: async / the same calls inside two trips`,
+      ratio(bucketlock.async.median / callsInTrips.async.median),
     ],
     [
       `${where}: proper-lockfile / bucketlock, sync`,

@@ -81,6 +81,10 @@ function uncontended(result) {
       label: `${where}, two empty trips through the pool`,
       cells: { [OWN]: micro(figures.trips.async) },
     },
+    {
+      label: `${where}, the C program's calls inside two trips`,
+      cells: { [OWN]: micro(figures.callsInTrips.async) },
+    },
   ]);
 }
 
