@@ -128,6 +128,9 @@ export interface NativeWait {
  * addon's own; their `Sync` twins do it here. Arguments are trusted: `options.ts` has checked them.
  */
 export interface NativeAddon extends NativeNamedCalls {
+  /** Set after everything else. */
+  readonly isWhole: true;
+
   /** `directory`: absolute. Good for this environment only. */
   bucketSpec(
     directory: string,
@@ -210,11 +213,18 @@ export function loadAddon(): NativeAddon {
 export function loadFrom(packageRoot: string): NativeAddon {
   try {
     const require = createRequire(join(packageRoot, 'package.json'));
-    const load = require('node-gyp-build') as (directory: string) => NativeAddon;
-    return load(packageRoot);
+    const load = require('node-gyp-build') as (directory: string) => Partial<NativeAddon>;
+    const loaded = load(packageRoot);
+    // Not so in a thread that is being terminated meanwhile.
+    if (!isWhole(loaded)) throw new Error('it was interrupted while it told of its calls');
+    return loaded;
   } catch (cause) {
     throw new LockAddonError(explainFailedLoad(packageRoot, cause), { path: packageRoot, cause });
   }
+}
+
+function isWhole(addon: Partial<NativeAddon>): addon is NativeAddon {
+  return addon.isWhole === true;
 }
 
 function explainFailedLoad(packageRoot: string, cause: unknown): string {
