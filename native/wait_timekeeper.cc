@@ -121,6 +121,8 @@ void WaitQueue::Watch(Lock* lock, Line* line) {
     // Meanwhile its worker has come back, or everybody has left.
     if (!line->blocked || line->waiting.empty()) return;
   }
+  // Never now where nothing was tried: that would bring us back at once, and the mutex with us.
+  Clock::time_point look;
   if (is_time && HeadOf(*line) != nullptr) {
     if (Attempt(lock, line, /*place=*/nullptr) == Contender::Outcome::kGranted) {
       line->eager_until = now + kEager;
@@ -131,18 +133,21 @@ void WaitQueue::Watch(Lock* lock, Line* line) {
     line->try_pause = std::min(kRarestTry, line->try_pause + kNextTry / 10);
     line->look_pause = kFirstTry;
     if (line->waiting.empty() && line->blocked) line->place->Abandon();
+    look = line->try_from;
   } else {
     line->look_pause = std::min(kLongestLook, 2 * line->look_pause);
+    look = now + line->look_pause;
+    if (!is_time) look = std::min(look, line->try_by);
   }
   if (line->waiting.empty() || !line->blocked) return;
-  const auto look = is_time ? line->try_from : now + line->look_pause;
   // There is a timekeeper: it is us.
-  const Status ignored = Schedule(line, std::min(look, line->try_by));
+  const Status ignored = Schedule(line, look);
   static_cast<void>(ignored);
 }
 
 void WaitQueue::Poll(Lock* lock, Line* line) {
-  milliseconds pause(0);
+  // Also where there is nobody to try for: a poke that stays would bring us back at once, for ever.
+  line->poked = false;
   if (HeadOf(*line) != nullptr) {
     const Contender::Outcome outcome = Attempt(lock, line, /*place=*/nullptr);
     const bool settled =
@@ -154,8 +159,8 @@ void WaitQueue::Poll(Lock* lock, Line* line) {
     Forget(line);
     return;
   }
-  pause = line->pause.Next() + std::chrono::duration_cast<milliseconds>(
-                                   kPauseForEach * static_cast<int>(unserved_.size()));
+  const auto pause = line->pause.Next() + std::chrono::duration_cast<milliseconds>(
+                                              kPauseForEach * static_cast<int>(unserved_.size()));
   const Status ignored = Schedule(line, line->poked ? Clock::now() : Clock::now() + pause);
   static_cast<void>(ignored);
 }

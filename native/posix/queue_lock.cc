@@ -55,7 +55,9 @@ class DirectoryQueue : public QueueLock {
       return QueueOutcome::kUnavailable;
     }
     const std::lock_guard<std::mutex> lock(mutex_);
-    head_ = true;
+    // Abandoned meanwhile; but by now somebody may need the place again.
+    if (!marked_) MarkWaiting(directory_);
+    marked_ = head_ = true;
     return QueueOutcome::kHead;
   }
 

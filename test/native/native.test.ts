@@ -19,6 +19,10 @@ const programs: readonly (TestProgram & { readonly tool: Tool })[] = [
     sanitizers: 'thread',
     sources: [
       'named_lock.cc',
+      'posix/handle.cc',
+      'posix/kernel_lock.cc',
+      'posix/queue_lock.cc',
+      'posix/queue_mark_linux.cc',
       'posix/thread.cc',
       'wait_queue.cc',
       'wait_timekeeper.cc',
@@ -26,10 +30,13 @@ const programs: readonly (TestProgram & { readonly tool: Tool })[] = [
     ],
     tests: [
       'fake_lock.cc',
-      'named_lock_test.cc',
       'fake_place.cc',
+      'named_lock_test.cc',
+      'queue_lock_test.cc',
       'wait_place_test.cc',
       'wait_queue_test.cc',
+      'wait_reservation_test.cc',
+      'wait_timekeeper_test.cc',
     ],
   },
 ];

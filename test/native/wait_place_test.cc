@@ -1,64 +1,26 @@
-// How the wait queue stands in a line of processes, and what it does where that does not move.
+// How the wait queue stands in a line of processes.
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <memory>
+#include <mutex>
+#include <random>
+#include <set>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "fake_lock.h"
 #include "fake_place.h"
+#include "wait_place_fixture.h"
 #include "wait_queue.h"
 
 namespace bucketlock {
 namespace {
 
-WaitQueue& Queue() { return WaitQueue::OfProcess(); }
-
-struct Waiter {
-  RequestId id = 0;
-  std::shared_ptr<PlacedContender> contender;
-};
-
-class WaitPlaceTest : public testing::Test {
- protected:
-  void SetUp() override {
-    // A sanitizer's own thread may start with the first of ours.
-    std::thread([] {}).join();
-    threads_ = CountThreads();
-    party_ = std::make_shared<FakeParty>();
-    lock_.Seize();
-  }
-
-  void TearDown() override {
-    EXPECT_TRUE(Until([this] { return CountThreads() == threads_; })) << CountThreads();
-    EXPECT_TRUE(Until([] { return FakeContender::Living() == 0; })) << FakeContender::Living();
-    EXPECT_FALSE(lock_.violated());
-  }
-
-  Waiter Join(RequestId reserved = 0) {
-    Waiter waiter;
-    waiter.id = reserved;
-    waiter.contender = std::make_shared<PlacedContender>(&lock_, line_);
-    EXPECT_TRUE(
-        Queue().Enqueue("line", waiter.contender, party_, WaitMode::kAsync, &waiter.id).ok());
-    return waiter;
-  }
-
-  bool Blocks(int times) {
-    return Until([this, times] { return line_->blocks() >= times; });
-  }
-
-  void Release(Waiter* waiter) {
-    EXPECT_TRUE(Queue().Leave(waiter->id));
-    waiter->contender.reset();
-  }
-
-  std::size_t threads_ = 0;
-  FakeLock lock_;
-  const std::shared_ptr<FakeLine> line_ = std::make_shared<FakeLine>();
-  std::shared_ptr<FakeParty> party_;
-};
+using std::chrono::milliseconds;
 
 TEST_F(WaitPlaceTest, BlocksFirstAndAgainAfterEachAttemptThatIsBusy) {
   Waiter waiter = Join();
@@ -115,30 +77,6 @@ TEST_F(WaitPlaceTest, TheNextOneTakesOverThePlace) {
   Release(&second);
 }
 
-TEST_F(WaitPlaceTest, ALineThatDoesNotMoveIsTriedOutOfTurn) {
-  Waiter waiter = Join();
-  ASSERT_TRUE(Blocks(1));
-  lock_.Free();
-  // Nobody wakes it.
-  ASSERT_EQ(party_->Next(), waiter.id);
-  EXPECT_EQ(waiter.contender->attempts_in_place(), 0);
-  EXPECT_GT(waiter.contender->attempts_out_of_turn(), 0);
-  EXPECT_TRUE(Until([this] { return line_->abandons() == 1; }));
-  Release(&waiter);
-}
-
-TEST_F(WaitPlaceTest, AGrantOutOfTurnLeavesThePlaceToTheOthers) {
-  Waiter first = Join();
-  Waiter second = Join();
-  ASSERT_TRUE(Blocks(1));
-  lock_.Free();
-  ASSERT_EQ(party_->Next(), first.id);
-  Release(&first);
-  ASSERT_EQ(party_->Next(), second.id);
-  EXPECT_EQ(line_->blocks(), 1);
-  Release(&second);
-}
-
 TEST_F(WaitPlaceTest, WhoComesWhileItBlocksForNobodyIsServed) {
   for (int round = 0; round < 20; ++round) {
     Waiter gone = Join();
@@ -163,43 +101,88 @@ TEST_F(WaitPlaceTest, PollsWhereThereIsNoLine) {
   Release(&waiter);
 }
 
-TEST_F(WaitPlaceTest, TheOrderIsThatOfTheReservations) {
-  bool first = false;
-  const RequestId reserved = Queue().Reserve("line", party_, &first);
-  EXPECT_TRUE(first);
-  const RequestId behind = Queue().Reserve("line", party_, &first);
-  EXPECT_FALSE(first);
-  Waiter last = Join();
-  Waiter second = Join(behind);
-  Waiter waiter = Join(reserved);
-  ASSERT_EQ(waiter.id, reserved);
-  ASSERT_TRUE(Blocks(1));
-  for (Waiter* const next : {&waiter, &second, &last}) {
-    if (next == &waiter) lock_.Free();
-    line_->Wake();
-    ASSERT_EQ(party_->Next(), next->id);
-    Release(next);
-  }
-}
-
-TEST_F(WaitPlaceTest, WhoReservesAndDoesNotComeIsPassedOver) {
-  bool first = false;
-  const RequestId reserved = Queue().Reserve("line", party_, &first);
-  Waiter next = Join();
-  lock_.Free();
+TEST_F(WaitPlaceTest, TriesInItsPlaceAgainAndAgainWhereNothingElseTells) {
+  Waiter waiter;
+  waiter.contender = std::make_shared<PlacedContender>(&lock_, line_);
+  waiter.contender->FindNothingToBlockOn();
+  Enqueue(&waiter);
   line_->Wake();
-  ASSERT_EQ(party_->Next(), next.id);
-  Release(&next);
-  EXPECT_FALSE(Queue().Leave(reserved));
+  ASSERT_TRUE(Until([&] { return waiter.contender->attempts_in_place() > 2; }));
+  EXPECT_EQ(line_->blocks(), 1);
+  lock_.Free();
+  ASSERT_EQ(party_->Next(), waiter.id);
+  EXPECT_EQ(line_->blocks(), 1);
+  Release(&waiter);
 }
 
-TEST_F(WaitPlaceTest, AReservationThatIsGivenUpIsNoLine) {
-  bool first = false;
-  const RequestId reserved = Queue().Reserve("line", party_, &first);
-  EXPECT_TRUE(Queue().IsSomebodyIn("line"));
-  EXPECT_FALSE(Queue().Leave(reserved));
-  EXPECT_FALSE(Queue().IsSomebodyIn("line"));
-  EXPECT_NE(Queue().NewId(), reserved);
+TEST_F(WaitPlaceTest, PollsUntilTheNextGrantAndNotLonger) {
+  line_->Close();
+  Waiter first = Join();
+  Waiter second = Join();
+  ASSERT_TRUE(Until([&] { return first.contender->attempts_out_of_turn() > 2; }));
+  EXPECT_EQ(line_->leaves(), 1);
+  line_->Open();
+  EXPECT_EQ(line_->blocks(), 1);
+  lock_.Free();
+  ASSERT_EQ(party_->Next(), first.id);
+  ASSERT_TRUE(Blocks(2));
+  Release(&first);
+  line_->Wake();
+  ASSERT_EQ(party_->Next(), second.id);
+  Release(&second);
+}
+
+TEST_F(WaitPlaceTest, DoesNotSpinWhereEveryBlockEndsAtOnce) {
+  line_->TellNothing();
+  Waiter waiter = Join();
+  EXPECT_TRUE(Until([this] { return line_->PausesBetweenBlocks(5, milliseconds(40)); }));
+  lock_.Free();
+  ASSERT_EQ(party_->Next(), waiter.id);
+  Release(&waiter);
+}
+
+TEST_F(WaitPlaceTest, AFailureLeavesThePlaceToNobody) {
+  Waiter failing = Join();
+  Waiter next = Join();
+  ASSERT_TRUE(Blocks(1));
+  failing.contender->Break();
+  line_->Wake();
+  ASSERT_EQ(party_->Next(), failing.id);
+  ASSERT_TRUE(Blocks(2));
+  EXPECT_EQ(line_->leaves(), 1);
+  EXPECT_TRUE(Queue().Leave(failing.id));
+  EXPECT_FALSE(Queue().Leave(next.id));
+}
+
+// Many threads come, give up, are granted and release at once: what the sanitizers look at.
+TEST_F(WaitPlaceTest, ManyThreadsComeAndGoWithoutATrace) {
+  lock_.Free();
+  std::atomic<int> granted{0};
+  const auto visit = [&](unsigned seed) {
+    std::mt19937 random(seed);
+    const auto party = std::make_shared<FakeParty>();
+    for (int turn = 0; turn < 100; ++turn) {
+      auto contender = std::make_shared<PlacedContender>(&lock_, line_);
+      bool first = false;
+      RequestId id = random() % 2 == 0 ? Queue().Reserve("line", party, &first) : 0;
+      ASSERT_TRUE(Queue().Enqueue("line", contender, party, WaitMode::kSync, &id).ok());
+      line_->Wake();
+      const bool gives_up = random() % 3 == 0;
+      if (!gives_up) {
+        ASSERT_TRUE(Until([&] { return Queue().WaitFor(id, milliseconds(1)); }));
+      }
+      const bool settled = Queue().Leave(id);
+      ASSERT_TRUE(settled || gives_up);
+      if (settled) ++granted;
+      contender.reset();
+      line_->Wake();
+    }
+  };
+  std::vector<std::thread> visitors;
+  for (unsigned thread = 0; thread < 4; ++thread) visitors.emplace_back(visit, thread);
+  for (std::thread& visitor : visitors) visitor.join();
+  EXPECT_GT(granted, 200);
+  EXPECT_TRUE(Until([this] { return !lock_.held(); }));
 }
 
 }  // namespace
