@@ -1,18 +1,18 @@
 /** How much of what is measured. */
 export const FULL = {
   uncontended: { rounds: 15, count: 1_000 },
-  handover: { rounds: 200 },
+  handover: { rounds: 100 },
   // Processes, seconds.
   contended: {
-    rounds: 3,
+    rounds: 1,
     runs: [
-      [2, 3],
+      [2, 5],
       [8, 3],
       [32, 5],
       [64, 10],
     ],
   },
-  waiting: { rounds: 3, waiters: 8, settleMs: 1_000, windowMs: 5_000 },
+  waiting: { rounds: 1, waiters: 8, settleMs: 1_000, windowMs: 5_000 },
   // What proper-lockfile takes for stale is its default.
   recovery: { rounds: 100, agedRounds: 3, staleMs: 10_000 },
   // Waiters, rounds.
