@@ -15,7 +15,8 @@ import { checkBody, checkSyncResult } from './with-body.js';
 /**
  * Excludes every process on the machine, and every thread in them, from one directory: the bucket.
  * The lock is a lockfile in it, which says who holds it. On a local file system a holder's death,
- * however it dies, frees it at once. It is not re-entrant.
+ * however it dies, frees it at once. It is not re-entrant. Who waits stands in line: first come, first
+ * served among the requests of one process for one spelling of the path.
  *
  * @example
  * ```ts

@@ -49,10 +49,10 @@ export interface LockDiagnostics {
   'bucketlock:acquire': (BucketLockId | NamedLockId) & {
     readonly token: string;
     readonly label?: string;
-    /** How long it had to wait after the first attempt had found it held, in milliseconds. */
+    /** How long it had to wait, in milliseconds from the call; 0 if its first attempt succeeded. */
     readonly waitedMs: number;
   };
-  /** The first attempt found the lock held, and a wait begins. */
+  /** An acquire has to wait; published when its `onWait` is called. */
   'bucketlock:wait': (BucketLockId | NamedLockId) & {
     readonly label?: string;
     readonly holder: LockReport;

@@ -16,8 +16,7 @@
 export interface AcquireOptions {
   /**
    * How long to wait, in milliseconds, counted from the call. `Infinity`: until the lock is ours or
-   * `signal` aborts. `0`: one attempt; an asynchronous one for a bucket takes as long as libuv's
-   * thread pool takes to come to it.
+   * `signal` aborts. `0`: one attempt, as `tryAcquire` makes it.
    *
    * @default 10_000
    */
@@ -194,9 +193,9 @@ export interface Lock {
   acquire(options?: AcquireOptions): Promise<HeldLock>;
 
   /**
-   * One attempt: resolves `null` where `acquire` would have to wait. `waitMs` and `onWait` are
-   * without effect, here and in the defaults; an attempt for a bucket takes as long as libuv's
-   * thread pool takes to come to it.
+   * One attempt: resolves `null` where the lock is held. It may be ahead of those who stand in line
+   * for a bucket, and takes as long there as libuv's thread pool takes to come to it. `waitMs` and
+   * `onWait` are without effect, here and in the defaults.
    */
   tryAcquire(options?: AcquireOptions): Promise<HeldLock | null>;
 
