@@ -5,10 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
-#include <mutex>
 #include <random>
-#include <set>
-#include <string>
 #include <thread>
 #include <vector>
 

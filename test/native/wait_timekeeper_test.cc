@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <thread>
@@ -20,9 +21,9 @@ using std::chrono::milliseconds;
 
 class WaitTimekeeperTest : public WaitPlaceTest {
  protected:
-  // A thread for each of as many lines as can have one, until they leave.
-  void Crowd() {
-    for (std::size_t i = 0; i < WaitQueue::kMaxThreads; ++i) {
+  // So many lines that do not move, each with a thread of its own.
+  void Crowd(std::size_t lines) {
+    for (std::size_t i = 0; i < lines; ++i) {
       crowd_.push_back(0);
       EXPECT_TRUE(Queue()
                       .Enqueue("crowd " + std::to_string(i),
@@ -165,7 +166,8 @@ TEST_F(WaitTimekeeperTest, LooksRarelyWhereNobodyCouldTakeTheLock) {
 
 TEST_F(WaitTimekeeperTest, APokeOfALineWithoutAThreadIsForgottenWhereNobodyCouldTakeTheLock) {
   const RequestId blocking = JoinElsewhere();
-  Crowd();
+  // Then no other line is without a thread, and nothing else keeps the timekeeper busy.
+  Crowd(WaitQueue::kMaxThreads - 1);
   Waiter passed_over = Join();
   Queue().Poke("line");
   EXPECT_FALSE(Queue().WaitFor(blocking, milliseconds(300)));
@@ -177,7 +179,7 @@ TEST_F(WaitTimekeeperTest, APokeOfALineWithoutAThreadIsForgottenWhereNobodyCould
 }
 
 TEST_F(WaitTimekeeperTest, ALineWithoutAThreadGetsTheNextThatIsFree) {
-  Crowd();
+  Crowd(WaitQueue::kMaxThreads);
   Waiter waiter = Join();
   ASSERT_TRUE(Until([&] { return waiter.contender->attempts_out_of_turn() > 2; }));
   EXPECT_EQ(line_->blocks(), 0);
