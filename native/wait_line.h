@@ -38,7 +38,9 @@ class GrowingPause {
   static constexpr std::chrono::milliseconds kLongest{100};
 
   std::chrono::milliseconds next_ = kFirst;
-  std::minstd_rand jitter_{std::random_device()()};
+  // Only spreads the waiters, so the time will do. (std::random_device would need a newer glibc.)
+  std::minstd_rand jitter_{static_cast<std::minstd_rand::result_type>(
+      std::chrono::steady_clock::now().time_since_epoch().count())};
 };
 
 struct WaitQueue::Request {
