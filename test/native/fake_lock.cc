@@ -1,7 +1,10 @@
 #include "fake_lock.h"
 
 #include <dirent.h>
+#include <sys/types.h>
+#include <unistd.h>
 
+#include <string>
 #include <thread>
 
 namespace bucketlock {
@@ -24,6 +27,14 @@ std::size_t CountThreads() {
   }
   ::closedir(tasks);
   return threads;
+}
+
+std::size_t CountThreadsAtRest() {
+  pid_t task = 0;
+  std::thread([&task] { task = ::gettid(); }).join();
+  const std::string entry = "/proc/self/task/" + std::to_string(task);
+  static_cast<void>(Until([&entry] { return ::access(entry.c_str(), F_OK) != 0; }));
+  return CountThreads();
 }
 
 void FakeLock::Seize() {

@@ -26,6 +26,10 @@ bool Until(const std::function<bool()>& condition);
 
 // How many threads this process has now.
 std::size_t CountThreads();
+// The same before the first of the threads to be counted. A sanitizer's own may start with the
+// first of ours, and one that has been joined is there for a moment still; neither is waited for
+// later.
+std::size_t CountThreadsAtRest();
 
 class FakeLock {
  public:

@@ -53,21 +53,28 @@ class QueueLockTest : public testing::Test {
   std::unique_ptr<QueueLock> Queue() const { return QueueLock::Of(OpenDirectory()); }
   bool IsLine() const { return IsSomebodyInLine(OpenDirectory()); }
 
-  // How many wait for a kernel lock on this file: those that /proc/locks has an arrow for.
+  // How many wait for a kernel lock of ours on this file: those that /proc/locks has an arrow for,
+  // below who has the lock. It is read in pieces, so that one lock may be seen twice or not at all.
   static int WaitersFor(const std::string& path) {
     struct stat info = {};
     EXPECT_EQ(::stat(path.c_str(), &info), 0);
+    const std::string process = " " + std::to_string(::getpid()) + " ";
     const std::string inode = ":" + std::to_string(info.st_ino) + " ";
     std::ifstream locks("/proc/locks");
     int waiters = 0;
     for (std::string line; std::getline(locks, line);) {
-      if (line.find("-> ") != std::string::npos && line.find(inode) != std::string::npos) ++waiters;
+      if (line.find("FLOCK") == std::string::npos || line.find(process) == std::string::npos ||
+          line.find(inode) == std::string::npos) {
+        continue;
+      }
+      const bool waits = line.find("-> ") != std::string::npos;
+      waiters = waits ? waiters + 1 : 0;
     }
     return waiters;
   }
 
-  bool AreInLine(int waiters) const {
-    return Until([&] { return WaitersFor(path_) == waiters; });
+  static bool AreWaitingFor(const std::string& path, int waiters) {
+    return Until([&] { return WaitersFor(path) == waiters; });
   }
 
   // Behind those who are in line already.
@@ -76,7 +83,7 @@ class QueueLockTest : public testing::Test {
     standing.queue = Queue();
     QueueLock* const queue = standing.queue.get();
     standing.entering = std::thread([queue] { EXPECT_EQ(queue->Enter(), QueueOutcome::kHead); });
-    EXPECT_TRUE(AreInLine(others + 1));
+    EXPECT_TRUE(AreWaitingFor(path_, others + 1));
     return standing;
   }
 
@@ -165,12 +172,12 @@ TEST_F(QueueLockTest, AHeadThatIsAbandonedWhileItAwaitsAGuardLetsTheNextBeHead) 
   const auto head = Queue();
   ASSERT_EQ(head->Enter(), QueueOutcome::kHead);
   std::thread awaiting([&] { head->AwaitGuard(lockfile); });
-  EXPECT_TRUE(Until([this] { return WaitersFor(file_) == 1; }));
+  EXPECT_TRUE(AreWaitingFor(file_, 1));
   Standing next = StandBehind(0);
   head->Abandon();
   next.entering.join();
   EXPECT_TRUE(next.queue->IsHead());
-  EXPECT_EQ(WaitersFor(file_), 1) << "nothing ends that but the grant";
+  EXPECT_TRUE(AreWaitingFor(file_, 1)) << "nothing ends that but the grant";
   Unlock(holder);
   awaiting.join();
 }
@@ -182,7 +189,7 @@ TEST_F(QueueLockTest, WhoIsAbandonedInLineIsNoLineUntilItIsTheHead) {
   Standing abandoned = StandBehind(0);
   abandoned.queue->Abandon();
   EXPECT_FALSE(IsLine());
-  EXPECT_EQ(WaitersFor(path_), 1) << "nothing ends that but the grant";
+  EXPECT_TRUE(AreWaitingFor(path_, 1)) << "nothing ends that but the grant";
   Unlock(stranger);
   abandoned.entering.join();
   EXPECT_TRUE(abandoned.queue->IsHead());
@@ -202,7 +209,7 @@ TEST_F(QueueLockTest, AwaitsTheGuardAndKeepsItNot) {
     head->AwaitGuard(lockfile);
     is_over = true;
   });
-  EXPECT_TRUE(Until([this] { return WaitersFor(file_) == 1; }));
+  EXPECT_TRUE(AreWaitingFor(file_, 1));
   EXPECT_FALSE(is_over);
   Unlock(holder);
   awaiting.join();

@@ -7,7 +7,6 @@
 
 #include <memory>
 #include <string>
-#include <thread>
 
 #include "fake_lock.h"
 #include "fake_place.h"
@@ -25,9 +24,7 @@ class WaitPlaceTest : public testing::Test {
   static WaitQueue& Queue() { return WaitQueue::OfProcess(); }
 
   void SetUp() override {
-    // A sanitizer's own thread may start with the first of ours.
-    std::thread([] {}).join();
-    threads_ = CountThreads();
+    threads_ = CountThreadsAtRest();
     party_ = std::make_shared<FakeParty>();
     lock_.Seize();
   }

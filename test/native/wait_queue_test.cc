@@ -51,9 +51,7 @@ bool IsBlocked(const Waiter& waiter) {
 class WaitQueueTest : public testing::Test {
  protected:
   void SetUp() override {
-    // A sanitizer's own thread may start with the first of ours.
-    std::thread([] {}).join();
-    threads_ = CountThreads();
+    threads_ = CountThreadsAtRest();
     party_ = std::make_shared<FakeParty>();
   }
 
