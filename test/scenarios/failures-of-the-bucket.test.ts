@@ -148,7 +148,15 @@ const disappearing = Object.entries(disappearances).flatMap(([how, disappear]) =
 test('a bucket that is removed while several wait ends the wait of all, and is not made again', async () => {
   const lock = new BucketLock(temp.directory());
   const held = await lock.acquire();
-  const waiting = Array.from({ length: 3 }, () => lock.acquire({ waitMs: 60_000 }));
+  const waiting: Promise<unknown>[] = [];
+  // The first one has seen the bucket by then.
+  await new Promise<void>((resolve) => {
+    const onWait = (): void => {
+      resolve();
+    };
+    waiting.push(lock.acquire({ waitMs: 60_000, onWait }));
+    waiting.push(lock.acquire({ waitMs: 60_000 }), lock.acquire({ waitMs: 60_000 }));
+  });
   rmSync(lock.path, { recursive: true });
   for (const ended of await Promise.allSettled(waiting)) {
     expect(ended).toMatchObject({ reason: { reason: 'bucket_dir_disappeared' } });
