@@ -12,6 +12,7 @@ namespace {
 bool IsLineHere(const Handle&) { return true; }
 
 }  // namespace
+
 BucketContender::BucketContender(BucketSpec spec, bool attempted) : spec_(std::move(spec)) {
   memory_.seen_directory = attempted;
 }

@@ -109,6 +109,7 @@ bool WaitQueue::Moves(Lock* lock, Line* line) {
   const std::uint64_t signs_of_life = place->SignsOfLife();
   lock->lock();
   line->attempting = false;
+  if (line->waiting.empty()) line->memory = LineMemory();
   line->changed.notify_all();
   return std::exchange(line->signs_of_life, signs_of_life) != signs_of_life;
 }
