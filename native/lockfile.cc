@@ -51,7 +51,11 @@ class Attempt {
 
   AttemptResult Run() {
     AttemptResult result;
-    if (memory_->prepared.has_value() && PublishWhatIsPrepared(&result)) return result;
+    // An attempt out of turn leaves it: most of those meet the holder, and it would be gone for
+    // nothing when its turn comes.
+    if (manner_.prepares && memory_->prepared.has_value() && PublishWhatIsPrepared(&result)) {
+      return result;
+    }
     result = RunRounds();
     result.reclaimed = std::move(reclaimed_);
     if (manner_.prepares && result.guarded.valid()) memory_->prepared = PrepareLockfile(spec_);

@@ -44,7 +44,7 @@ struct AttemptManner {
   bool (*is_somebody_waiting)(const Handle& directory) = nullptr;
   // Of a guard that is held nothing more is found out; its lockfile is answered instead.
   bool will_await_guard = false;
-  // Whoever will be the next to try prepares for that while it waits.
+  // Whoever will be the next to try prepares for that while it waits, and then uses it.
   bool prepares = false;
 };
 
