@@ -136,24 +136,44 @@ bool SharesLock(const Handle& file, const Handle& named) {
 // A FUSE file system may show a name that it was given later as another file, with a lock of its
 // own: then a guard guards nothing. Off the allow-list this is found out before anybody relies on
 // it, by giving the private file another private name in the very way in which it is published.
-bool KeepsGuardWhenNamed(const Handle& directory, PrivateFile* file) {
+Status CheckGuardWhenNamed(const Handle& directory, PrivateFile* file) {
   std::string file_system;
-  if (FileSystemOf(file->handle, &file_system).ok() && IsAllowListed(file_system)) return true;
+  Status status = FileSystemOf(file->handle, &file_system);
+  if (!status.ok() || IsAllowListed(file_system)) return status;
   std::string token;
-  Status status = MakeToken(&token);
-  if (!status.ok()) return false;
+  status = MakeToken(&token);
+  if (!status.ok()) return status;
   const std::string name = PrivateName(token);
-  if (Publish(directory, *file, name, &status) != PublishOutcome::kPublished) return false;
+  switch (Publish(directory, *file, name, &status)) {
+    case PublishOutcome::kPublished:
+      break;
+    case PublishOutcome::kUnsupported:
+    case PublishOutcome::kFailed:
+      return status;
+    case PublishOutcome::kExists:
+    case PublishOutcome::kVanished:
+      return Status::Vanished(status.system_error, status.operation);
+  }
   file->name = name;
   Handle named;
-  if (OpenExisting(directory, name, &named, &status) != OpenOutcome::kOpened) return false;
+  switch (OpenExisting(directory, name, &named, &status)) {
+    case OpenOutcome::kOpened:
+      break;
+    case OpenOutcome::kAbsent:
+      return Status::Vanished(status.system_error, status.operation);
+    case OpenOutcome::kFailed:
+    case OpenOutcome::kDenied:
+      return status;
+    case OpenOutcome::kNotRegular:
+      return Status::Useless();
+  }
   // Several times, since for a moment a sweeper's lock may be in the way of ours, or look like it.
   constexpr int kTries = 6;
   int shared = 0;
   for (int tries = 0; tries < kTries && shared < kTries / 2; ++tries) {
     if (SharesLock(file->handle, named)) ++shared;
   }
-  return shared == kTries / 2;
+  return shared == kTries / 2 ? Status::Ok() : Status::Useless();
 }
 
 CreateOutcome CreateWithName(const Handle& directory, const BucketSpec& spec, NewLockfile* made) {
@@ -162,12 +182,13 @@ CreateOutcome CreateWithName(const Handle& directory, const BucketSpec& spec, Ne
   if (made->status.code == StatusCode::kVanished) return CreateOutcome::kVanished;
   if (!made->status.ok()) return CreateOutcome::kFailed;
   CreateOutcome outcome = Stamp(file, spec, made);
-  if (outcome == CreateOutcome::kPublished && spec.trusted &&
-      !KeepsGuardWhenNamed(directory, &file)) {
-    outcome = CreateOutcome::kFailed;
-    made->status = Status::Useless();
-    const Status ignored = FileSystemOf(file.handle, &made->file_system);
-    static_cast<void>(ignored);
+  if (outcome == CreateOutcome::kPublished && spec.trusted) {
+    made->status = CheckGuardWhenNamed(directory, &file);
+    if (!made->status.ok()) outcome = FromFailure(made->status);
+    if (made->status.code == StatusCode::kUnsupported) {
+      const Status ignored = FileSystemOf(file.handle, &made->file_system);
+      static_cast<void>(ignored);
+    }
   }
   if (outcome == CreateOutcome::kPublished) {
     Status status;
