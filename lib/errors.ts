@@ -297,8 +297,9 @@ export class LockUnsupportedError extends LockError {
 }
 
 /**
- * The native addon cannot be loaded; `cause` is what loading it raised. Importing the package
- * never raises this, only the first use of a lock.
+ * The native addon cannot be loaded. Importing the package never raises this, only the first use
+ * of a lock. `path` is the file that does not load, and `cause` what loading it raised; where
+ * there is no file for this system, the folder of the package, and no cause.
  *
  * @example
  * ```ts
@@ -310,7 +311,7 @@ export class LockAddonError extends LockError {
     brand(this.prototype, 'LockAddonError');
   }
 
-  constructor(message: string, details: { readonly path: string; readonly cause: unknown }) {
+  constructor(message: string, details: Pick<LockErrorDetails, 'path' | 'cause'>) {
     super(message, { code: LOCK_ERROR_CODES.LockAddonError, ...details });
   }
 }

@@ -1,8 +1,4 @@
-import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { LockAddonError } from './errors.js';
+import { loadAddonFile } from './addon-loading.js';
 import type { BucketInvalidReason, LockLostReason } from './errors.js';
 import type { NativeNamedCalls } from './native-named.js';
 
@@ -203,50 +199,8 @@ export interface NativeAddon extends NativeNamedCalls {
 
 let addon: NativeAddon | undefined;
 
-/** The addon, loaded by the first call. It lies one folder above this module, wherever that is. */
+/** The addon, loaded by the first call. */
 export function loadAddon(): NativeAddon {
-  addon ??= loadFrom(dirname(dirname(fileURLToPath(import.meta.url))));
+  addon ??= loadAddonFile();
   return addon;
-}
-
-/** Takes the addon from where its build or a prebuilt one lies in a copy of the package. */
-export function loadFrom(packageRoot: string): NativeAddon {
-  try {
-    const require = createRequire(join(packageRoot, 'package.json'));
-    const load = require('node-gyp-build') as (directory: string) => Partial<NativeAddon>;
-    const loaded = load(packageRoot);
-    // Not so in a thread that is being terminated meanwhile.
-    if (!isWhole(loaded)) throw new Error('it was interrupted while it told of its calls');
-    return loaded;
-  } catch (cause) {
-    throw new LockAddonError(explainFailedLoad(packageRoot, cause), { path: packageRoot, cause });
-  }
-}
-
-function isWhole(addon: Partial<NativeAddon>): addon is NativeAddon {
-  return addon.isWhole === true;
-}
-
-function explainFailedLoad(packageRoot: string, cause: unknown): string {
-  const { platform, arch } = process;
-  const tried = ['build/Release', `prebuilds/${platform}-${arch}`]
-    .map((place) => `${place} (${existsSync(join(packageRoot, place)) ? 'there' : 'not there'})`)
-    .join(' and ');
-  // The first line says what went wrong; the rest of a resolver's message is its own stack.
-  const [reason] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
-  return (
-    `The native addon of bucketlock cannot be loaded on ${platform} ${arch}${describeLibc()}, ` +
-    `Node.js ${process.versions.node}. Tried ${tried} in '${packageRoot}': ${reason ?? ''}. ` +
-    'Install the package again, or compile the addon with "npm run build" in a clone of its repository'
-  );
-}
-
-/** Linux binaries differ by C library. A report is slow to make, but this is a failure's path. */
-function describeLibc(): string {
-  if (process.platform !== 'linux') return '';
-  const report = process.report.getReport() as {
-    readonly header?: { readonly glibcVersionRuntime?: string };
-  };
-  const glibc = report.header?.glibcVersionRuntime;
-  return glibc === undefined ? ' (libc: not glibc)' : ` (libc: glibc ${glibc})`;
 }

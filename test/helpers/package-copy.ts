@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync } from 'node:fs';
 import { join, relative, dirname } from 'node:path';
 
 import { packageRoot, program } from './program.js';
@@ -17,6 +17,5 @@ export function copyPackage(directory: string): string {
       filter: (path) => !path.includes('obj.target'),
     });
   }
-  symlinkSync(join(packageRoot, 'node_modules'), join(directory, 'node_modules'), 'junction');
   return join(directory, relative(packageRoot, program.entry));
 }

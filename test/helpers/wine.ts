@@ -1,7 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -121,8 +120,6 @@ function installPackage(directory: string): string {
     cpSync(join(packageRoot, name), join(installed, name), { recursive: true });
   }
   cpSync(join(crossFolder, 'win32-x64', 'bucketlock.node'), join(prebuilds, 'bucketlock.node'));
-  const loader = dirname(createRequire(import.meta.url).resolve('node-gyp-build/package.json'));
-  cpSync(loader, join(installed, 'node_modules', 'node-gyp-build'), { recursive: true });
   return installed;
 }
 

@@ -58,8 +58,6 @@ describe('the published package', () => {
       npm_config_userconfig: config,
     };
     await npm(packageRoot, 'publish', '--ignore-scripts');
-    const dependency = path.join(packageRoot, 'node_modules', 'node-gyp-build');
-    await npm(dependency, 'publish', '--ignore-scripts');
   });
 
   beforeEach(() => {
