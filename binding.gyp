@@ -29,7 +29,7 @@
         # it. libgcc stays shared: its static unwinder would demand a newer glibc.
         ["OS=='linux'", {
           "sources": ["<@(sources_linux)"],
-          "ldflags": ["<@(ldflags_linux)"],
+          "ldflags": ["<@(ldflags_linux)", "<@(ldflags_linux_gcc)"],
         }],
         ["OS=='mac'", {
           "sources": ["<@(sources_darwin)"],

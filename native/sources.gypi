@@ -102,13 +102,25 @@
       "-std=gnu++20",
       "-Wno-unused-parameter"
     ],
+    "glibc_minimum": "2.17",
     "macos_deployment_target": "11.0",
     "ldflags_linux": [
       "-Wl,-z,relro,-z,now",
       "-Wl,-z,nodelete",
-      "-static-libstdc++",
-      "-Wl,--exclude-libs,ALL",
       "-Wl,--gc-sections"
+    ],
+    "ldflags_linux_gcc": [
+      "-static-libstdc++",
+      "-Wl,--exclude-libs,ALL"
+    ],
+    "cflags_prebuild": [
+      "-Os",
+      "-DNDEBUG",
+      "-DBUILDING_NODE_EXTENSION"
+    ],
+    "ldflags_prebuild_darwin": [
+      "-undefined",
+      "dynamic_lookup"
     ]
   }
 }
