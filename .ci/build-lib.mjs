@@ -1,13 +1,25 @@
-// Compiles lib/ into dist/, and removes from dist/ what no source stands for any more: all of dist/ is published.
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+// Compiles lib/ into dist/, all of which is published: declarations for each source, and the code in few files, because
+// importing forty modules takes twice as long as importing one.
+import { rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import { buildSync } from 'esbuild';
 import { root, run } from './node-gyp.mjs';
 
 const tsc = path.join(createRequire(import.meta.url).resolve('typescript'), '..', 'tsc.js');
+rmSync(path.join(root, 'dist'), { recursive: true, force: true });
 run(process.execPath, [tsc, '-p', 'tsconfig.json']);
 
-for (const file of readdirSync(path.join(root, 'dist'))) {
-  const source = file.replace(/(\.d\.ts|\.js)$/, '.ts');
-  if (!existsSync(path.join(root, 'lib', source))) rmSync(path.join(root, 'dist', file));
-}
+buildSync({
+  absWorkingDir: root,
+  entryPoints: ['lib/index.ts', 'lib/cli.ts'],
+  outdir: 'dist',
+  bundle: true,
+  splitting: true,
+  // What both share. The command line tool uses more than is exported.
+  chunkNames: 'shared',
+  format: 'esm',
+  platform: 'node',
+  target: 'node20.19',
+  logLevel: 'warning',
+});

@@ -53,6 +53,7 @@ test('every part measures every contender, or says why it cannot', (context) => 
     'queue',
     'crowd',
     'abort',
+    'import',
   ]) {
     for (const name of EVERYBODY) {
       const figures = parts[part]?.[name];

@@ -26,6 +26,7 @@ export const FULL = {
   },
   crowd: { others: [1, 100, 10_000], rounds: 7, count: 300 },
   abort: { rounds: 100 },
+  import: { rounds: 40 },
 };
 
 /** Shows that everything works; the figures mean little. */
@@ -44,4 +45,5 @@ export const QUICK = {
   queue: { runs: [[3, 1]], capMs: 5_000 },
   crowd: { others: [3], rounds: 1, count: 10 },
   abort: { rounds: 1 },
+  import: { rounds: 1 },
 };

@@ -80,7 +80,8 @@ describe('the published package', () => {
     ) as Record<string, { file: string }>;
     const expected = [
       ...['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json', 'prebuilds/manifest.json'],
-      ...modules.flatMap((name) => [`dist/${name}.d.ts`, `dist/${name}.js`]),
+      ...['cli', 'index', 'shared'].map((name) => `dist/${name}.js`),
+      ...modules.map((name) => `dist/${name}.d.ts`),
       ...Object.values(manifest).map(({ file }) => file),
     ];
     expect(files.sort()).toEqual(expected.map((file) => `package/${file}`).sort());

@@ -21,6 +21,7 @@ const C_PROGRAM = {
     async: 'the C program has no event loop',
     queue: 'the C program: one waiter to a process',
     abort: 'the C program has nothing to reject',
+    import: 'the C program imports nothing',
   },
 };
 

@@ -2,6 +2,7 @@ import { abort } from './abort.mjs';
 import { contended } from './contended.mjs';
 import { crowd } from './crowd.mjs';
 import { handover } from './handover.mjs';
+import { importing } from './import.mjs';
 import { queue } from './queue.mjs';
 import { recovery } from './recovery.mjs';
 import { uncontended } from './uncontended.mjs';
@@ -22,6 +23,7 @@ const measures = {
   // How a disk takes ten thousand directories is another matter.
   crowd: (works, sizes) => crowd(works.memory, sizes),
   abort: onDisk(abort),
+  import: onDisk(importing),
 };
 
 /** In the order of the table. */

@@ -4,7 +4,7 @@ const ratio = (value) => `${digits(value)} x`;
 
 /** The figures that matter, as far as they were measured: pairs of a label and a text. */
 export function ratios(results) {
-  const { uncontended, handover, contended, waiting, recovery, abort } = results;
+  const { uncontended, handover, contended, waiting, recovery, abort, import: start } = results;
   return [
     ...(contended === undefined ? [] : fairness(contended, results.sizes.contended.runs)),
     ...(handover === undefined ? [] : handOver(handover)),
@@ -13,6 +13,7 @@ export function ratios(results) {
       : [['CPU of a waiter, ms a minute', digits(waiting.bucketlock.median)]]),
     ...(abort === undefined ? [] : [['abort, ms', digits(abort.bucketlock.median * MILLISECONDS)]]),
     ...(recovery === undefined ? [] : recover(recovery)),
+    ...(start === undefined ? [] : begin(start)),
     ...(uncontended === undefined ? [] : Object.entries(uncontended).flatMap(cost)),
   ];
 }
@@ -46,6 +47,16 @@ function recover({ bucketlock, c }) {
     [
       'recovery, p99 minus that of the C program, ms',
       digits((bucketlock.p99 - c.p99) * MILLISECONDS),
+    ],
+  ];
+}
+
+function begin({ bucketlock, 'proper-lockfile': proper }) {
+  return [
+    ['import / proper-lockfile', ratio(bucketlock.imported.median / proper.imported.median)],
+    [
+      'import and first acquire / proper-lockfile',
+      ratio(bucketlock.held.median / proper.held.median),
     ],
   ];
 }

@@ -42,6 +42,7 @@ const builders = [
       ...own(result, 'named lock, median', ({ median }) => digits(median * MILLISECONDS)),
     ],
   ],
+  ['import', 'The start of a fresh process, ms', importing],
 ];
 
 /** A row: what `text` makes of each contender's figures. */
@@ -153,4 +154,12 @@ function crowd(result) {
       row(`${held} held, ${face}`, result, ({ [held]: figure }) => micro(figure[face])),
     ),
   );
+}
+
+function importing(result) {
+  const milli = (figure) => withSpread(figure, MILLISECONDS);
+  return [
+    row('import', result, ({ imported }) => milli(imported)),
+    row('import and first acquire', result, ({ held }) => milli(held)),
+  ];
 }
