@@ -32,7 +32,7 @@ describe('prebuilds', () => {
         cwd: packageRoot,
         encoding: 'utf8',
       }).trim();
-      expect(sources, 'run `npm run prebuild` and commit prebuilds/').toBe(digest);
+      expect(sources, 'run `npm run prebuilds` and commit prebuilds/').toBe(digest);
     },
   );
 
