@@ -1,3 +1,5 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+
 /**
  * How to take a lock. Every lock takes these as defaults in its constructor and once more with
  * each call, where what is given wins. Names that are no option are refused, so that a misspelt
