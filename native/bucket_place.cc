@@ -50,6 +50,8 @@ void BucketPlace::Leave() {
 
 void BucketPlace::Abandon() { queue_->Abandon(); }
 
+bool BucketPlace::IsLast() const { return queue_->IsLast(); }
+
 std::uint64_t BucketPlace::SignsOfLife() {
   // A lockfile that comes or goes changes its directory.
   FileTimes times;

@@ -27,6 +27,7 @@ class BucketPlace : public Place {
   bool Block() override;
   void Leave() override;
   void Abandon() override;
+  bool IsLast() const override;
   std::uint64_t SignsOfLife() override;
 
  private:

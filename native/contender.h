@@ -26,6 +26,10 @@ class Place {
   // under way is ended where the system can end it.
   virtual void Abandon() = 0;
 
+  // By the thread that calls Block(), at the head: nobody stood behind us a moment ago, as far as
+  // that can be seen cheaply.
+  virtual bool IsLast() const = 0;
+
   // From any thread: changes whenever somebody acquires or releases, as far as that can be seen
   // cheaply.
   virtual std::uint64_t SignsOfLife() = 0;

@@ -175,7 +175,7 @@ Contender::Outcome WaitQueue::Attempt(Lock* lock, Line* line, Place* place) {
   const Contender::Outcome outcome = contender->Attempt(place, &line->memory);
   lock->lock();
   if (outcome == Contender::Outcome::kGranted || outcome == Contender::Outcome::kFailed) {
-    Settle(lock, line, id, std::move(contender));
+    Settle(lock, line, id, std::move(contender), place);
   }
   line->attempting = false;
   line->attempting_for = nullptr;
@@ -185,7 +185,8 @@ Contender::Outcome WaitQueue::Attempt(Lock* lock, Line* line, Place* place) {
   return outcome;
 }
 
-void WaitQueue::Settle(Lock* lock, Line* line, RequestId id, std::shared_ptr<Contender> contender) {
+void WaitQueue::Settle(Lock* lock, Line* line, RequestId id, std::shared_ptr<Contender> contender,
+                       const Place* place) {
   const auto found = requests_.find(id);
   if (found == requests_.end()) {
     // It left meanwhile. If we are the last to hold the contender, this releases what it won, which
@@ -209,9 +210,9 @@ void WaitQueue::Settle(Lock* lock, Line* line, RequestId id, std::shared_ptr<Con
   // Without the mutex, which is the first thing that whoever hears of it takes.
   lock->unlock();
   party->Settled(id);
-  // Where the thread that is told wakes on this processor, it goes first: the place in line, which
-  // is left next, is in nobody's way while the lock is held.
-  std::this_thread::yield();
+  // Where the thread that is told wakes on this processor, it goes first, unless somebody waits for
+  // our place in line, which is left next.
+  if (place != nullptr && place->IsLast()) std::this_thread::yield();
   lock->lock();
 }
 

@@ -110,7 +110,8 @@ class WaitQueue {
   Request* HeadOf(const Line& line) const;
   // One attempt for the line's head, which must be there.
   Contender::Outcome Attempt(Lock* lock, Line* line, Place* place);
-  void Settle(Lock* lock, Line* line, RequestId id, std::shared_ptr<Contender> contender);
+  void Settle(Lock* lock, Line* line, RequestId id, std::shared_ptr<Contender> contender,
+              const Place* place);
   std::unique_ptr<Request> Remove(Request* request);
   void Forget(Line* line);
 

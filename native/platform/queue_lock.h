@@ -50,6 +50,9 @@ class QueueLock {
   // by death. May return early.
   virtual void AwaitGuard(const Handle& lockfile) = 0;
 
+  // Whether no other process stood in line a moment ago. False where that cannot be seen.
+  virtual bool IsLast() const = 0;
+
   // Leaves the line; nothing where we do not stand in it.
   virtual void Leave() = 0;
 

@@ -66,6 +66,8 @@ class DirectoryQueue : public QueueLock {
     if (Resume([&] { return ::flock(Descriptor(lockfile), LOCK_EX); }) == 0) Unlock(lockfile);
   }
 
+  bool IsLast() const override { return !IsMarkedWaiting(directory_); }
+
   void Leave() override {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (marked_) UnmarkWaiting(directory_);

@@ -87,6 +87,9 @@ class DirectoryQueue : public QueueLock {
     if (!WaitForGuard(lockfile, abandoned_)) Leave();
   }
 
+  // A named mutex does not say who waits for it.
+  bool IsLast() const override { return false; }
+
   void Leave() override {
     if (head_) static_cast<void>(::ReleaseMutex(Raw(mutex_)));
     head_ = false;

@@ -28,6 +28,8 @@ class FakePlace : public Place {
     if (!line_->outlasts_abandon_) line_->Wake();
   }
 
+  bool IsLast() const override { return true; }
+
   std::uint64_t SignsOfLife() override {
     const int looks = ++line_->looks_;
     return line_->moves_ ? static_cast<std::uint64_t>(looks) : 0;
