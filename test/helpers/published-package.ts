@@ -82,7 +82,8 @@ export class PublishedPackage {
       npm_config_update_notifier: 'false',
       npm_config_userconfig: config,
     };
-    await this.npm(packageRoot, 'publish', '--ignore-scripts');
+    // Provenance is to be had in a workflow only.
+    await this.npm(packageRoot, 'publish', '--ignore-scripts', '--no-provenance');
   }
 
   /** An empty project. */
