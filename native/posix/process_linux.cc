@@ -78,7 +78,10 @@ std::uint32_t ThreadGroupOf(const std::string& process) {
 
 std::string StartOf(std::uint32_t pid) {
   if (!ProcIsOurs()) return std::string();
-  const std::string fields = FieldsAfterName("/proc/" + std::to_string(pid));
+  // As its first thread has it, which is the same. QEMU's user emulation invents what a process
+  // reads of itself.
+  const std::string number = std::to_string(pid);
+  const std::string fields = FieldsAfterName("/proc/" + number + "/task/" + number);
   // Field 22 of the line is the start time, in clock ticks since boot; the first here is field 3.
   constexpr int kStartTime = 22 - 3;
   std::size_t at = 0;
