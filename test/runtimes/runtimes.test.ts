@@ -1,0 +1,250 @@
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+
+import { useDriver } from '../helpers/driver.js';
+import { addProgram, installPackage } from '../helpers/installed-package.js';
+import type { InstalledPackage } from '../helpers/installed-package.js';
+import { mustBlock } from '../helpers/must-block.js';
+import type { ParticipantProgram } from '../helpers/program.js';
+import { runToEnd } from '../helpers/run-to-end.js';
+import { commandOf, hasRuntime, peer, requireRuntime, runtimes } from '../helpers/runtimes.js';
+import type { Runtime } from '../helpers/runtimes.js';
+import { taken } from '../helpers/taken.js';
+import { useTempDir } from '../helpers/temp-dir.js';
+
+const PATIENCE_MS = 60_000;
+const TURNS = 40;
+
+/** What `fixtures/exercise.mjs` claims. */
+const CLAIMS = [
+  'import and require give the same module',
+  'a lock is taken and released',
+  'a lock is taken and released synchronously',
+  'an attempt on a held lock gives null',
+  'with gives what its body gives, and releases',
+  'a handle is disposable',
+  'a wait ends at its deadline with an error that names the holder',
+  'a wait that is aborted rejects with the reason',
+  'many waits are all served, one at a time',
+  'who would wait for itself is told',
+  'a lock that is lost aborts the signal of its handle',
+  'subscribers are told',
+  'a named lock serves one at a time, in order',
+  'a worker has locks of its own and shares the named ones',
+  'processes are probed and lockfiles of others removed',
+];
+
+/** The ends that `fixtures/ending.mjs` comes to, and the exit code. */
+const ENDINGS = [
+  ['its own end', 0],
+  ['process.exit', 5],
+  ['process.exit with a wait pending', 5],
+  ['an uncaught exception', 1],
+  ['an unhandled rejection', 1],
+] as const;
+
+interface Claimed {
+  readonly claim: string;
+  readonly error?: string;
+}
+
+const temp = useTempDir();
+let installed: InstalledPackage;
+
+beforeAll(() => {
+  installed = installPackage(temp.directory('project'));
+  for (const name of ['participant.mjs', 'counting.mjs', 'exercise.mjs', 'ending.mjs']) {
+    addProgram(installed, name);
+  }
+});
+
+function participantIn(runtime: Runtime): ParticipantProgram {
+  return {
+    command: commandOf(runtime),
+    entry: installed.entry,
+    participant: `${installed.directory}/participant.mjs`,
+  };
+}
+
+function run(runtime: Runtime, program: string, ...more: string[]) {
+  const [command, ...args] = commandOf(runtime);
+  const options = { timeout: PATIENCE_MS, cwd: installed.directory };
+  return runToEnd(command, [...args, `${installed.directory}/${program}`, ...more], options);
+}
+
+describe.for(runtimes)('$name', (runtime) => {
+  const driver = useDriver(() => participantIn(runtime));
+  const peers = useDriver(() => participantIn(peer));
+
+  beforeEach((context) => {
+    requireRuntime(context, peer);
+    requireRuntime(context, runtime);
+  });
+
+  describe('within one process', () => {
+    const claimed = new Map<string, string>();
+    let ended: Awaited<ReturnType<typeof run>> | undefined;
+
+    beforeAll(async () => {
+      if (!hasRuntime(runtime)) return;
+      ended = await run(runtime, 'exercise.mjs', temp.directory('buckets'));
+      for (const line of ended.output.split('\n').filter((text) => text.startsWith('{'))) {
+        const { claim, error } = JSON.parse(line) as Claimed;
+        claimed.set(claim, error ?? 'true');
+      }
+    });
+
+    test.for(CLAIMS)('%s', (claim) => {
+      expect(claimed.get(claim) ?? ended?.output).toBe('true');
+    });
+
+    test('nothing else is claimed, and the program ends well', () => {
+      expect([...claimed.keys()]).toEqual(CLAIMS);
+      expect(ended?.code).toBe(0);
+    });
+  });
+
+  test('who holds the lock is told to the other runtime', async () => {
+    const [own] = await driver.pool(1);
+    const [other] = await peers.pool(1);
+    const bucket = temp.directory();
+    for (const [holder, contender] of [
+      [own, other],
+      [other, own],
+    ] as const) {
+      const { hold, token } = await holder.call('acquire', { bucket, label: 'why' });
+      for (const attempt of ['acquire', 'acquireSync'] as const) {
+        const { remote } = await contender.callToFail(attempt, { bucket, waitMs: 20 });
+        expect(remote).toMatchObject({
+          name: 'BucketBusyError',
+          code: 'ERR_BUCKET_BUSY',
+          holdingPid: holder.pid,
+          report: { state: 'held', evidence: 'guard', process: 'alive', label: 'why', token },
+        });
+      }
+      expect(await holder.call('release', { hold })).toBe(true);
+      expect(readdirSync(bucket)).toEqual([]);
+    }
+  });
+
+  test.for(['acquire', 'acquireSync'] as const)(
+    '%s waits until the other runtime releases',
+    async (acquire) => {
+      const [own] = await driver.pool(1);
+      const [other] = await peers.pool(1);
+      const bucket = temp.directory();
+      for (const [holder, waiter] of [
+        [own, other],
+        [other, own],
+      ] as const) {
+        const { hold } = await holder.call('acquireSync', { bucket });
+        const wait = waiter.call(acquire, { bucket, waitMs: PATIENCE_MS });
+        const ends = await mustBlock(acquire, wait);
+        expect(await holder.call('releaseSync', { hold })).toBe(true);
+        const next = await ends();
+        expect(await holder.call('tryAcquire', { bucket })).toBeNull();
+        expect(await waiter.call('release', { hold: next.hold })).toBe(true);
+      }
+      expect(readdirSync(bucket)).toEqual([]);
+    },
+  );
+
+  test('a wait that is aborted leaves the others their turn', async () => {
+    const [own] = await driver.pool(1);
+    const [holder, patient] = await peers.pool(2);
+    const bucket = temp.directory();
+    const { hold } = await holder.call('acquire', { bucket });
+    await own.call('startWait', { bucket, wait: 'fickle' });
+    const wait = patient.call('acquire', { bucket, waitMs: PATIENCE_MS });
+    const ends = await mustBlock('acquire', wait);
+    await own.call('abortWait', { wait: 'fickle' });
+    const { remote } = await own.callToFail('endWait', { wait: 'fickle' });
+    expect(remote).toMatchObject({ message: 'fickle is aborted' });
+    expect(await holder.call('release', { hold })).toBe(true);
+    const next = await ends();
+    expect(await patient.call('release', { hold: next.hold })).toBe(true);
+    expect(readdirSync(bucket)).toEqual([]);
+  });
+
+  test('both runtimes take turns, and never together', async () => {
+    const own = await driver.pool(2);
+    const others = await peers.pool(2);
+    const bucket = temp.directory();
+    const files = temp.directory('files');
+    const [counter, sentinel] = [`${files}/counter`, `${files}/sentinel`];
+    writeFileSync(counter, '');
+    const counting = { bucket, counter, sentinel, turns: TURNS, workMs: 1, waitMs: PATIENCE_MS };
+    const counted = await Promise.all(
+      [...own, ...others].map((member) => member.call('count', counting)),
+    );
+    expect(counted.map(({ turns }) => turns)).toEqual([TURNS, TURNS, TURNS, TURNS]);
+    const numbers = readFileSync(counter, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => Number(line.split(' ')[0]));
+    expect(numbers).toEqual(Array.from({ length: 4 * TURNS }, (_, at) => at + 1));
+    expect(readdirSync(bucket)).toEqual([]);
+  });
+
+  test('the next attempt after a kill succeeds, and a waiter is served', async () => {
+    const [own] = await driver.pool(1);
+    const [other] = await peers.pool(1);
+    const bucket = temp.directory();
+    for (const [victims, judge] of [
+      [driver, other],
+      [peers, own],
+    ] as const) {
+      const holder = await victims.spawn();
+      await holder.call('acquire', { bucket });
+      await holder.kill();
+      expect(readdirSync(bucket)).toEqual(['.lock']);
+      expect(await judge.call('inspect', { bucket })).toMatchObject({
+        state: 'stale',
+        evidence: 'guard-free',
+        pid: holder.pid,
+        process: 'gone',
+      });
+      const { hold } = taken(await judge.call('tryAcquire', { bucket }));
+      expect(await judge.call('release', { hold })).toBe(true);
+
+      const second = await victims.spawn();
+      await second.call('acquireSync', { bucket });
+      const wait = judge.call('acquire', { bucket, waitMs: PATIENCE_MS });
+      const ends = await mustBlock('acquire', wait);
+      await second.kill();
+      const next = await ends();
+      expect(await judge.call('release', { hold: next.hold })).toBe(true);
+      expect(readdirSync(bucket)).toEqual([]);
+    }
+  });
+
+  test('a worker that is terminated leaves its lock and its place in line', async () => {
+    const [other] = await peers.pool(1);
+    const host = await driver.spawn();
+    const bucket = temp.directory();
+    const holding = await driver.startWorker(host);
+    await holding.call('acquire', { bucket });
+    const waiting = await driver.startWorker(host);
+    await waiting.call('startWait', { bucket, wait: 'in line' });
+    expect(await other.call('tryAcquire', { bucket })).toBeNull();
+    await host.call('terminateWorker', { id: waiting.id });
+    await host.call('terminateWorker', { id: holding.id });
+    const { hold } = taken(await other.call('tryAcquire', { bucket }));
+    expect(await host.call('tryAcquire', { bucket })).toBeNull();
+    expect(await other.call('release', { hold })).toBe(true);
+    expect(readdirSync(bucket)).toEqual([]);
+  });
+
+  test.for(ENDINGS)('%s leaves no lockfile, and the exit code is %d', async ([ending, code]) => {
+    const [other] = await peers.pool(1);
+    const [bucket, busy] = [temp.directory(), temp.directory('busy')];
+    const { hold } = await other.call('acquire', { bucket: busy });
+    const ended = await run(runtime, 'ending.mjs', ending, bucket, busy);
+    expect(ended.output).toMatch(/^held\n/m);
+    expect(ended.code).toBe(code);
+    expect(readdirSync(bucket)).toEqual([]);
+    expect(await other.call('release', { hold })).toBe(true);
+    expect(readdirSync(busy)).toEqual([]);
+  });
+});
