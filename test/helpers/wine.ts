@@ -34,10 +34,10 @@ export class Wine {
   readonly #started = new Set<ChildProcess>();
   #installed = '';
 
-  /** Makes the Windows if there is none yet, and installs the package below `directory`. */
-  start(directory: string): void {
+  /** Makes the Windows if there is none yet. `install` answers the folder of the package. */
+  start(install: () => string): void {
     this.#makePrefix();
-    this.#installed = installPackage(directory);
+    this.#installed = install();
   }
 
   /** What a driver starts. `node` is another copy of the executable, of another name. */
@@ -108,8 +108,8 @@ export class Wine {
   }
 }
 
-/** The built package with the addon for Windows, as npm would lay it out. */
-function installPackage(directory: string): string {
+/** The built package with the addon as it is compiled now, as npm would lay it out. */
+function installBuilt(directory: string): string {
   execFileSync(process.execPath, [join(packageRoot, '.ci', 'cross-build.mjs'), 'win32-x64'], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
@@ -130,8 +130,15 @@ function compileReader(executable: string): void {
   renameSync(`${executable}.new`, executable);
 }
 
-/** Wine for the tests of one file. `directory` is where the package is installed. */
-export function useWine(directory: () => string, isPossible: () => boolean): Wine {
+/**
+ * Wine for the tests of one file. The package is installed below `directory`, by `install`, which
+ * answers its folder.
+ */
+export function useWine(
+  directory: () => string,
+  isPossible: () => boolean,
+  install: (directory: string) => string = installBuilt,
+): Wine {
   const wine = new Wine();
   let forget: () => void = () => undefined;
   beforeAll(() => {
@@ -139,7 +146,7 @@ export function useWine(directory: () => string, isPossible: () => boolean): Win
     forget = onExit(() => {
       wine.stop();
     });
-    wine.start(directory());
+    wine.start(() => install(directory()));
   });
   afterEach(() => {
     wine.killAll();

@@ -3,6 +3,7 @@ import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { useDriver } from '../helpers/driver.js';
+import { CLAIMS, ENDINGS, claimedIn } from '../helpers/exercise.js';
 import { addProgram, installPackage } from '../helpers/installed-package.js';
 import type { InstalledPackage } from '../helpers/installed-package.js';
 import { mustBlock } from '../helpers/must-block.js';
@@ -15,39 +16,6 @@ import { useTempDir } from '../helpers/temp-dir.js';
 
 const PATIENCE_MS = 60_000;
 const TURNS = 40;
-
-/** What `fixtures/exercise.mjs` claims. */
-const CLAIMS = [
-  'import and require give the same module',
-  'a lock is taken and released',
-  'a lock is taken and released synchronously',
-  'an attempt on a held lock gives null',
-  'with gives what its body gives, and releases',
-  'a handle is disposable',
-  'a wait ends at its deadline with an error that names the holder',
-  'a wait that is aborted rejects with the reason',
-  'many waits are all served, one at a time',
-  'who would wait for itself is told',
-  'a lock that is lost aborts the signal of its handle',
-  'subscribers are told',
-  'a named lock serves one at a time, in order',
-  'a worker has locks of its own and shares the named ones',
-  'processes are probed and lockfiles of others removed',
-];
-
-/** The ends that `fixtures/ending.mjs` comes to, and the exit code. */
-const ENDINGS = [
-  ['its own end', 0],
-  ['process.exit', 5],
-  ['process.exit with a wait pending', 5],
-  ['an uncaught exception', 1],
-  ['an unhandled rejection', 1],
-] as const;
-
-interface Claimed {
-  readonly claim: string;
-  readonly error?: string;
-}
 
 const temp = useTempDir();
 let installed: InstalledPackage;
@@ -83,16 +51,13 @@ describe.for(runtimes)('$name', (runtime) => {
   });
 
   describe('within one process', () => {
-    const claimed = new Map<string, string>();
+    let claimed: ReadonlyMap<string, string> = new Map();
     let ended: Awaited<ReturnType<typeof run>> | undefined;
 
     beforeAll(async () => {
       if (!hasRuntime(runtime)) return;
       ended = await run(runtime, 'exercise.mjs', temp.directory('buckets'));
-      for (const line of ended.output.split('\n').filter((text) => text.startsWith('{'))) {
-        const { claim, error } = JSON.parse(line) as Claimed;
-        claimed.set(claim, error ?? 'true');
-      }
+      claimed = claimedIn(ended.output);
     });
 
     test.for(CLAIMS)('%s', (claim) => {
