@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { dirname, join, sep } from 'node:path';
+import { dirname, isAbsolute, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import type { Libc } from './libc.js';
@@ -12,54 +12,52 @@ export interface AddonTarget {
 }
 
 /**
- * The folders that may be this module's own, the likeliest first. A bundler that writes CommonJS
- * leaves `import.meta` empty, or fills in where the source lay when it was bundled.
+ * The folder of this module; undefined where nothing tells it. A bundler that writes CommonJS leaves
+ * `import.meta` empty, or fills in where the source lay when it was bundled. `node --eval` gives every
+ * module a `__dirname` of `.`, from which nothing must be loaded.
  */
-export function ownFolders(): string[] {
+export function ownFolder(): string | undefined {
+  if (typeof __dirname === 'string' && isAbsolute(__dirname)) return __dirname;
   const { url } = import.meta as { url?: string };
-  const folders = [
-    url?.startsWith('file:') === true ? dirname(fileURLToPath(url)) : undefined,
-    typeof __dirname === 'string' ? __dirname : undefined,
-  ];
-  return [...new Set(folders.filter((folder) => folder !== undefined))];
+  return url?.startsWith('file:') === true ? dirname(fileURLToPath(url)) : undefined;
 }
 
 /** A build of one's own, in a clone. */
-export function ownBuilds(folders: readonly string[]): string[] {
-  return folders.map((folder) => join(dirname(folder), 'build', 'Release', 'bucketlock.node'));
+export function ownBuild(folder: string): string {
+  return join(dirname(folder), 'build', 'Release', 'bucketlock.node');
 }
 
 /**
  * Where the shipped binary for `target` may lie, the likeliest first: one folder above `dist/`,
  * or beside a bundle. None where the C library is unknown: the wrong one may crash.
  */
-export function shippedFiles(folders: readonly string[], target: AddonTarget): string[] {
+export function shippedFiles(folder: string, target: AddonTarget): string[] {
   const { platform, arch, libc } = target;
   if (platform === 'linux' && libc === undefined) return [];
   const name = ['bucketlock', platform === 'linux' ? libc : undefined, 'node'];
   const file = join(`${platform}-${arch}`, name.filter((part) => part !== undefined).join('.'));
-  return prebuildsFolders(folders).map((prebuilds) => join(prebuilds, file));
+  return prebuildsFolders(folder).map((prebuilds) => join(prebuilds, file));
 }
 
 /** The targets that binaries lie there for, such as `linux-x64 (glibc, musl)`. */
-export function shippedTargets(folders: readonly string[]): string[] {
-  const there = prebuildsFolders(folders).find((prebuilds) => existsSync(prebuilds));
+export function shippedTargets(folder: string): string[] {
+  const there = prebuildsFolders(folder).find((prebuilds) => existsSync(prebuilds));
   if (there === undefined) return [];
   return readdirSync(there, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => {
-      const libcs = readdirSync(join(there, name)).flatMap(
-        (file) => /^bucketlock\.(glibc|musl)\.node$/.exec(file)?.[1] ?? [],
-      );
+      const libcs = readdirSync(join(there, name))
+        .flatMap((file) => /^bucketlock\.(glibc|musl)\.node$/.exec(file)?.[1] ?? [])
+        .sort();
       return libcs.length === 0 ? name : `${name} (${libcs.join(', ')})`;
-    });
+    })
+    .sort();
 }
 
-function prebuildsFolders(folders: readonly string[]): string[] {
-  return folders
-    .flatMap((folder) => [dirname(folder), folder])
+function prebuildsFolders(folder: string): string[] {
+  return [dirname(folder), folder]
     .flatMap(outsideOfArchive)
-    .map((folder) => join(folder, 'prebuilds'));
+    .map((place) => join(place, 'prebuilds'));
 }
 
 /** Electron keeps files that have to be real ones in a folder beside its archive. */

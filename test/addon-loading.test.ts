@@ -160,6 +160,14 @@ test('a system without a binary is told what was tried, what there is, and what 
   );
 });
 
+test('nothing is loaded from the current directory, although --eval has a __dirname of "."', () => {
+  const root = packageWith([]);
+  putAddon(join(temp.path, shippedFile));
+  putAddon(join(temp.path, ownBuild));
+  const { error } = firstUse(root, { setUp: `globalThis.__dirname = '.';` });
+  expect(error?.message).toContain('not there');
+});
+
 test('a package without any binary is told to be installed again', () => {
   const root = packageWith([]);
   const { error } = firstUse(root);

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -25,7 +25,7 @@ let project = '';
 
 beforeAll(async () => {
   project = await published.installed();
-  for (const tool of ['esbuild', 'jest']) {
+  for (const tool of ['esbuild', 'jest', 'webpack']) {
     symlinkSync(path.join(tools, tool), path.join(project, 'node_modules', tool), 'junction');
   }
 });
@@ -42,34 +42,57 @@ function shell(commands: string, env: NodeJS.ProcessEnv = {}) {
   });
 }
 
-describe.each([
-  ['an ES module', 'app.mjs', 0],
-  ['CommonJS', 'app.cjs', 1],
-])('a bundle made by esbuild as documented, to %s', (_format, name, at) => {
+const [esbuildToEsm = '', esbuildToCjs = ''] = codeOf('docs/bundlers.md', 'esbuild');
+const [webpackToCjs = '', copyPrebuilds = '', webpackToEsm = ''] = codeOf(
+  'docs/bundlers.md',
+  'webpack',
+);
+
+/** Runs webpack as its command line tool does. */
+async function webpack(config: string): Promise<string> {
+  writeFileSync(path.join(project, 'webpack.config.cjs'), webpackToCjs);
+  writeFileSync(path.join(project, 'webpack.chosen.cjs'), config);
+  const runner = `require('webpack')(require('./webpack.chosen.cjs'), (error, stats) => {
+    if (error) throw error;
+    console.error(stats.toString({ all: false, errors: true, warnings: true }));
+  });`;
+  writeFileSync(path.join(project, 'webpack-runner.cjs'), runner);
+  const { stderr } = await shell(`node webpack-runner.cjs\n${copyPrebuilds}`);
+  return stderr;
+}
+
+const bundlers: readonly (readonly [string, string, () => Promise<string>])[] = [
+  ['esbuild to an ES module', 'app.mjs', async () => (await shell(esbuildToEsm)).stderr],
+  ['esbuild to CommonJS', 'app.cjs', async () => (await shell(esbuildToCjs)).stderr],
+  ['webpack to CommonJS', 'app.cjs', () => webpack(webpackToCjs)],
+  ['webpack to an ES module', 'app.mjs', () => webpack(webpackToEsm)],
+];
+
+describe.each(bundlers)('a bundle made as documented by %s', (_name, name, make) => {
   /** What is shipped, moved away from the project and its packages. */
-  async function bundle(): Promise<string> {
+  let folder = '';
+
+  beforeAll(async () => {
     writeFileSync(path.join(project, 'app.js'), programs.import);
-    const { stderr } = await shell(codeOf('docs/bundlers.md', 'esbuild')[at] ?? '');
-    expect(stderr).not.toMatch(/warning/i);
-    const folder = temp.directory('shipped');
+    expect(await make()).not.toMatch(/warning|error/i);
+    folder = temp.directory('shipped');
     renameSync(path.join(project, 'out'), folder);
     expect(readdirSync(folder).sort()).toEqual([name, 'prebuilds']);
-    return folder;
-  }
+  });
 
   it('loads the addon from beside it, and from one folder above', async () => {
-    const folder = await bundle();
-    const used = { locked: true, released: true, addon: shipped };
-    await expect(use(folder, temp.directory(), name)).resolves.toEqual(used);
-
-    mkdirSync(path.join(folder, 'nested'));
     const nested = path.join('nested', name);
-    renameSync(path.join(folder, name), path.join(folder, nested));
-    await expect(use(folder, temp.directory(), nested)).resolves.toEqual(used);
+    cpSync(path.join(folder, name), path.join(folder, nested));
+    for (const bundle of [name, nested]) {
+      await expect(use(folder, temp.directory(), bundle)).resolves.toEqual({
+        locked: true,
+        released: true,
+        addon: shipped,
+      });
+    }
   });
 
   it('says where the addon has to lie, if it does not lie there', async () => {
-    const folder = await bundle();
     const elsewhere = temp.directory('elsewhere');
     cpSync(path.join(folder, name), path.join(elsewhere, name));
     await expect(use(elsewhere, temp.directory(), name)).rejects.toThrow(
