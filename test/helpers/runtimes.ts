@@ -29,14 +29,22 @@ export const peer: Runtime = {
   executable: [runtimeFile('node-20', 'node')],
 };
 
+export const bun: Runtime = { name: 'Bun', executable: [runtimeFile('bun', 'bun')] };
+
+export const deno: Runtime = {
+  name: 'Deno',
+  executable: [runtimeFile('deno', 'deno')],
+  flags: ['run', '--allow-all'],
+};
+
 /** From `.ci/fetch-runtimes.mjs`. Those for Arm run in QEMU, and the kernel is this machine's. */
 export const runtimes: readonly Runtime[] = [
   peer,
   { name: 'Node.js 22', executable: [runtimeFile('node-22', 'node')] },
   { name: 'Node.js 24', executable: [runtimeFile('node-24', 'node')] },
   { name: 'Node.js 26', executable: [runtimeFile('node-26', 'node')] },
-  { name: 'Bun', executable: [runtimeFile('bun', 'bun')] },
-  { name: 'Deno', executable: [runtimeFile('deno', 'deno')], flags: ['run', '--allow-all'] },
+  bun,
+  deno,
   {
     name: 'Node.js 24 on arm64',
     executable: ['qemu-aarch64', '-L', arm64Root, runtimeFile('node-24-arm64', 'node')],

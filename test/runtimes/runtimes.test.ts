@@ -4,13 +4,10 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { useDriver } from '../helpers/driver.js';
 import { CLAIMS, ENDINGS, claimedIn } from '../helpers/exercise.js';
-import { addProgram, installPackage } from '../helpers/installed-package.js';
-import type { InstalledPackage } from '../helpers/installed-package.js';
 import { mustBlock } from '../helpers/must-block.js';
-import type { ParticipantProgram } from '../helpers/program.js';
-import { runToEnd } from '../helpers/run-to-end.js';
-import { commandOf, hasRuntime, peer, requireRuntime, runtimes } from '../helpers/runtimes.js';
-import type { Runtime } from '../helpers/runtimes.js';
+import type { Ended } from '../helpers/run-to-end.js';
+import { useRuntimeProject } from '../helpers/runtime-project.js';
+import { hasRuntime, peer, requireRuntime, runtimes } from '../helpers/runtimes.js';
 import { taken } from '../helpers/taken.js';
 import { useTempDir } from '../helpers/temp-dir.js';
 
@@ -18,32 +15,16 @@ const PATIENCE_MS = 60_000;
 const TURNS = 40;
 
 const temp = useTempDir();
-let installed: InstalledPackage;
-
-beforeAll(() => {
-  installed = installPackage(temp.directory('project'));
-  for (const name of ['participant.mjs', 'counting.mjs', 'exercise.mjs', 'ending.mjs']) {
-    addProgram(installed, name);
-  }
-});
-
-function participantIn(runtime: Runtime): ParticipantProgram {
-  return {
-    command: commandOf(runtime),
-    entry: installed.entry,
-    participant: `${installed.directory}/participant.mjs`,
-  };
-}
-
-function run(runtime: Runtime, program: string, ...more: string[]) {
-  const [command, ...args] = commandOf(runtime);
-  const options = { timeout: PATIENCE_MS, cwd: installed.directory };
-  return runToEnd(command, [...args, `${installed.directory}/${program}`, ...more], options);
-}
+const project = useRuntimeProject(temp, [
+  'participant.mjs',
+  'counting.mjs',
+  'exercise.mjs',
+  'ending.mjs',
+]);
 
 describe.for(runtimes)('$name', (runtime) => {
-  const driver = useDriver(() => participantIn(runtime));
-  const peers = useDriver(() => participantIn(peer));
+  const driver = useDriver(() => project.participantIn(runtime));
+  const peers = useDriver(() => project.participantIn(peer));
 
   beforeEach((context) => {
     requireRuntime(context, peer);
@@ -52,11 +33,11 @@ describe.for(runtimes)('$name', (runtime) => {
 
   describe('within one process', () => {
     let claimed: ReadonlyMap<string, string> = new Map();
-    let ended: Awaited<ReturnType<typeof run>> | undefined;
+    let ended: Ended | undefined;
 
     beforeAll(async () => {
       if (!hasRuntime(runtime)) return;
-      ended = await run(runtime, 'exercise.mjs', temp.directory('buckets'));
+      ended = await project.run(runtime, 'exercise.mjs', temp.directory('buckets'));
       claimed = claimedIn(ended.output);
     });
 
@@ -205,7 +186,7 @@ describe.for(runtimes)('$name', (runtime) => {
     const [other] = await peers.pool(1);
     const [bucket, busy] = [temp.directory(), temp.directory('busy')];
     const { hold } = await other.call('acquire', { bucket: busy });
-    const ended = await run(runtime, 'ending.mjs', ending, bucket, busy);
+    const ended = await project.run(runtime, 'ending.mjs', ending, bucket, busy);
     expect(ended.output).toMatch(/^held\n/m);
     expect(ended.code).toBe(code);
     expect(readdirSync(bucket)).toEqual([]);
