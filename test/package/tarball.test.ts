@@ -28,7 +28,7 @@ describe('the published package', () => {
     ) as Record<string, { file: string }>;
     const expected = [
       ...['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json', 'prebuilds/manifest.json'],
-      ...['cli', 'index', 'shared'].map((name) => `dist/${name}.js`),
+      ...['cli.js', 'index.js', 'shared.js', 'LICENSE-noble-hashes'].map((name) => `dist/${name}`),
       ...modules.map((name) => `dist/${name}.d.ts`),
       ...Object.values(manifest).map(({ file }) => file),
     ];
