@@ -29,6 +29,12 @@ export const peer: Runtime = {
   executable: [runtimeFile('node-20', 'node')],
 };
 
+/** The oldest that the package supports. */
+export const oldest: readonly Runtime[] = [
+  { name: 'Node.js 20.19.0', executable: [runtimeFile('node-20-oldest', 'node')] },
+  { name: 'Node.js 22.12.0', executable: [runtimeFile('node-22-oldest', 'node')] },
+];
+
 export const bun: Runtime = { name: 'Bun', executable: [runtimeFile('bun', 'bun')] };
 
 export const deno: Runtime = {
