@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cpSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -8,6 +8,7 @@ import { programs, use } from '../helpers/installed-use.js';
 import { packageRoot } from '../helpers/program.js';
 import { usePublishedPackage } from '../helpers/published-package.js';
 import { useTempDir } from '../helpers/temp-dir.js';
+import { requirePresent, runtimeFile } from '../helpers/tools.js';
 
 const run = promisify(execFile);
 
@@ -102,12 +103,32 @@ describe.each(bundlers)('a bundle made as documented by %s', (_name, name, make)
   });
 });
 
+it('a bundle shares its buckets’ locks with the package itself in one process', async () => {
+  writeFileSync(path.join(project, 'app.js'), `export * from 'bucketlock';\n`);
+  await shell(esbuildToEsm);
+  const bucket = temp.directory();
+  writeFileSync(
+    path.join(project, 'both.mjs'),
+    `import * as bundled from './out/app.mjs';
+    import * as installed from 'bucketlock';
+    const bucket = ${JSON.stringify(bucket)};
+    await bundled.acquireLock(bucket);
+    const seen = installed.inspectLockSync(bucket).thisProcess;
+    const released = await installed.releaseLock(bucket);
+    console.log(JSON.stringify({ two: bundled.BucketLock !== installed.BucketLock, seen, released }));`,
+  );
+  const external = 'esbuild both.mjs --bundle --platform=node --format=esm --external:bucketlock';
+  const { stdout } = await shell(`${external} --outfile=out/both.mjs >&2\nnode out/both.mjs`);
+  expect(JSON.parse(stdout)).toEqual({ two: true, seen: true, released: true });
+});
+
 describe('Jest, as documented', () => {
   const [vmModules = '', transform = '', config = ''] = codeOf('docs/bundlers.md', 'Jest');
   const claim = "'the lock is taken and released'";
   const body = `
     const held = await new BucketLock('orders').acquire();
     expect(await held.release()).toBe(true);`;
+  const requiring = `const { BucketLock } = require('bucketlock');\ntest(${claim}, async () => {${body}});\n`;
   const passed = /^Tests: +1 passed, 1 total$/m;
 
   it('imports the package in tests that are ES modules', async () => {
@@ -120,13 +141,19 @@ describe('Jest, as documented', () => {
     expect(stderr).toMatch(passed);
   });
 
+  it('requires the package, too, with Node.js 24', async (context) => {
+    const node = runtimeFile('node-24', 'node');
+    requirePresent(context, node, existsSync(node));
+    writeFileSync(path.join(project, 'lock.test.cjs'), requiring);
+    const command = vmModules.trim().replace(/^node /, `'${node}' `);
+    const { stderr } = await shell(`${command} --testMatch '**/*.test.cjs'`);
+    expect(stderr).toMatch(passed);
+  });
+
   it('requires the package in any test, through a transform of the package alone', async () => {
     writeFileSync(path.join(project, 'bucketlock-transform.cjs'), transform);
     writeFileSync(path.join(project, 'jest.config.cjs'), config);
-    writeFileSync(
-      path.join(project, 'lock.test.js'),
-      `const { BucketLock } = require('bucketlock');\ntest(${claim}, async () => {${body}});\n`,
-    );
+    writeFileSync(path.join(project, 'lock.test.js'), requiring);
     const { stderr } = await shell('jest lock.test.js');
     expect(stderr).toMatch(passed);
   });
