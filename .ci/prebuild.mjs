@@ -6,6 +6,7 @@ import path from 'node:path';
 import { root } from './node-gyp.mjs';
 import { build } from './prebuild/build.mjs';
 import { readManifest, recipeDigest, writeManifest } from './prebuild/manifest.mjs';
+import { writeSizes } from './prebuild/readme.mjs';
 import { targets } from './prebuild/targets.mjs';
 import { sha256, sourcesDigest } from './sources-digest.mjs';
 
@@ -36,3 +37,4 @@ for (const name of named.length === 0 ? Object.keys(targets) : named) {
   writeManifest(manifest);
   console.log(`${isNew ? 'new ' : 'same'} ${file} ${statSync(built).size} bytes`);
 }
+writeSizes();

@@ -1,12 +1,12 @@
 #include "lockfile_birth.h"
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <unordered_set>
 #include <utility>
 
+#include "clock.h"
 #include "held_lockfile.h"
 #include "judgement.h"
 #include "lockfile_view.h"
@@ -18,12 +18,6 @@
 
 namespace bucketlock {
 namespace {
-
-std::int64_t NowMs() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 // True once for each directory in a process, as far as a bounded memory goes.
 bool IsFirstUse(const std::string& directory) {

@@ -3,15 +3,9 @@
 #include <cstddef>
 #include <utility>
 
+#include "clock.h"
+
 namespace bucketlock {
-namespace {
-
-std::int64_t NowMs() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
-}
-
-}  // namespace
 
 // Environments of one thread block together: a package may be loaded in it more than once.
 struct NamedThread {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "clock.h"
 #include "held_lockfile.h"
 #include "judgement.h"
 #include "lockfile_view.h"
@@ -19,12 +20,6 @@ constexpr std::size_t kTokenBytes = 16;
 
 // Where guards cannot be relied on, a private file must be older than any creator is slow.
 constexpr std::chrono::minutes kAbandonedAge(10);
-
-std::int64_t NowMs() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 bool IsPrivateName(const std::string& name) {
   const std::string prefix = PrivateName(std::string());

@@ -109,18 +109,46 @@
       "-Wl,-z,nodelete",
       "-Wl,--gc-sections"
     ],
+    "sources_prebuild": [
+      "native/prebuild/no_demangler.cc"
+    ],
+    "sources_prebuild_posix": [
+      "native/prebuild/own_operators.cc"
+    ],
+    "sources_prebuild_linux": [
+      "native/prebuild/no_unwinder.cc"
+    ],
     "ldflags_linux_gcc": [
       "-static-libstdc++",
       "-Wl,--exclude-libs,ALL"
     ],
     "cflags_prebuild": [
       "-Os",
+      "-fno-unwind-tables",
+      "-fno-asynchronous-unwind-tables",
+      "-fno-rtti",
       "-DNDEBUG",
       "-DBUILDING_NODE_EXTENSION"
     ],
-    "ldflags_prebuild_darwin": [
+    "flags_prebuild_linux": [
+      "-fvisibility-global-new-delete=force-hidden",
+      "-flto",
+      "-Wl,--hash-style=gnu"
+    ],
+    "flags_prebuild_darwin": [
+      "-fvisibility-global-new-delete=force-hidden",
+      "-Wl,-install_name,@rpath/bucketlock.node",
       "-undefined",
-      "dynamic_lookup"
+      "dynamic_lookup",
+      "-Wl,-x"
+    ],
+    "flags_prebuild_win32": [
+      "-flto"
+    ],
+    "linker_flags_prebuild_win32": [
+      "-DELAYLOAD:node.exe",
+      "-OPT:REF",
+      "-OPT:ICF"
     ]
   }
 }

@@ -14,14 +14,16 @@ export async function build(name) {
   const target = targets[name];
   if (target === undefined) throw new Error(`no such target: ${name}`);
   const zig = await findZig();
-  const folder = path.join(root, 'build', 'cross', name);
-  mkdirSync(folder, { recursive: true });
+  // Relative, for the linker's command is taken apart at its blanks.
+  const folder = path.join('build', 'cross', name);
+  mkdirSync(path.join(root, folder), { recursive: true });
   const output = path.join(folder, 'bucketlock.node');
   const places = {
     [PLACES.nodeAddonApi]: path.dirname(require.resolve('node-addon-api/package.json')),
     [PLACES.nodeApiHeaders]: require('node-api-headers').include_dir,
     [PLACES.root]: root.replace(/\/$/, ''),
     [PLACES.library]: path.join(folder, 'libnode.a'),
+    [PLACES.source]: writeSource(folder, target.source),
   };
   const { importLibraryFor: machine } = target;
   if (machine !== undefined) {
@@ -31,11 +33,17 @@ export async function build(name) {
   const command = [zig, ...target.command.map((word) => inPlace(word, places)), '-o', output];
   if (target.moreForTheLinker === undefined) await run(command);
   else await linkByItsOwnCommand(command, zig, target.moreForTheLinker, folder);
-  return output;
+  return path.join(root, output);
 }
 
 function inPlace(word, places) {
   return Object.entries(places).reduce((text, [name, place]) => text.replace(name, place), word);
+}
+
+function writeSource(folder, text) {
+  const file = path.join(folder, 'bucketlock.cc');
+  writeFileSync(path.join(root, file), text);
+  return file;
 }
 
 /** What an import library is made from: all functions of Node-API, as the executable's own. */
@@ -46,7 +54,10 @@ function writeDefinition(folder) {
     .flatMap((file) => readFileSync(path.join(definitions, file), 'utf8').split(/\r?\n/))
     .filter((line) => line !== '' && !/^(NAME|EXPORTS)\b/i.test(line));
   const file = path.join(folder, 'node.def');
-  writeFileSync(file, ['NAME node.exe', 'EXPORTS', ...new Set(names), ''].join('\n'));
+  writeFileSync(
+    path.join(root, file),
+    ['NAME node.exe', 'EXPORTS', ...new Set(names.sort()), ''].join('\n'),
+  );
   return file;
 }
 
@@ -56,7 +67,7 @@ function writeDefinition(folder) {
  */
 async function linkByItsOwnCommand(command, zig, more, folder) {
   const cache = path.join(folder, 'zig-cache');
-  const kept = path.join(cache, 'link-command.json');
+  const kept = path.join(root, cache, 'link-command.json');
   const env = { ZIG_VERBOSE_LINK: '1', ZIG_LOCAL_CACHE_DIR: cache };
   const link = async () => {
     const { stdout, stderr } = await run(command, env);
@@ -65,7 +76,7 @@ async function linkByItsOwnCommand(command, zig, more, folder) {
     return existsSync(kept);
   };
   if (!(await link())) {
-    rmSync(cache, { recursive: true, force: true });
+    rmSync(path.join(root, cache), { recursive: true, force: true });
     if (!(await link())) throw new Error('zig does not tell how it links');
   }
   await run([zig, ...JSON.parse(readFileSync(kept, 'utf8')), ...more]);

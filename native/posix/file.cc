@@ -9,20 +9,12 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
-#include <memory>
 
+#include "posix/directory_stream.h"
 #include "posix/posix_util.h"
 #include "posix/publish.h"
 
 namespace bucketlock {
-namespace {
-
-struct DirectoryCloser {
-  void operator()(DIR* stream) const { static_cast<void>(::closedir(stream)); }
-};
-
-}  // namespace
-
 FileIdentity IdentityFrom(const struct stat& info) {
   FileIdentity identity;
   identity.volume = static_cast<std::uint64_t>(info.st_dev);
@@ -235,7 +227,7 @@ Status ListNames(const Handle& directory, const std::string& prefix,
   const int descriptor = Resume(
       [&] { return ::openat(Descriptor(directory), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
   if (descriptor < 0) return Status::System(errno, "open");
-  const std::unique_ptr<DIR, DirectoryCloser> stream(::fdopendir(descriptor));
+  const DirectoryStream stream(::fdopendir(descriptor));
   if (stream == nullptr) {
     const int error = errno;
     static_cast<void>(::close(descriptor));

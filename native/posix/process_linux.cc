@@ -11,19 +11,15 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <string>
 
 #include "platform/process.h"
+#include "posix/directory_stream.h"
 #include "posix/posix_util.h"
 #include "posix/process_details.h"
 
 namespace bucketlock {
 namespace {
-
-struct DirectoryCloser {
-  void operator()(DIR* stream) const { static_cast<void>(::closedir(stream)); }
-};
 
 std::string ReadText(const std::string& path) {
   const Handle file(Resume([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); }));
@@ -55,7 +51,7 @@ bool IsDeadState(const std::string& fields) {
 }
 
 bool HasLivingThread(const std::string& process) {
-  const std::unique_ptr<DIR, DirectoryCloser> tasks(::opendir((process + "/task").c_str()));
+  const DirectoryStream tasks(::opendir((process + "/task").c_str()));
   if (tasks == nullptr) return false;
   while (const struct dirent* entry = ::readdir(tasks.get())) {
     if (entry->d_name[0] == '.') continue;

@@ -74,6 +74,7 @@ const probes = {
   gtest: () => runsGoogleTest('address,undefined'),
   'gtest-thread': () => runsGoogleTest('thread'),
   lacing: () => existsSync(lacing),
+  lief: () => runs('python3', '-c', 'import lief'),
   mingw: () => runs('x86_64-w64-mingw32-g++-posix', '--version'),
   mkfifo: () => runs('mkfifo', '--version'),
   'node-with-asan': () => nodeRunsWith(['libasan.so', 'libubsan.so']),

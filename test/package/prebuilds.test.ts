@@ -1,63 +1,81 @@
-import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { execFile, execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { currentOrigins, prebuilds, sha256Of } from '../helpers/prebuilds.js';
 import { packageRoot } from '../helpers/program.js';
 import { useTempDir } from '../helpers/temp-dir.js';
 
-interface Prebuild {
-  readonly file: string;
-  readonly sha256: string;
-  readonly sources: string;
+const files = Object.values(prebuilds).map(({ file }) => file);
+const hostFolder = `prebuilds/${process.platform}-${process.arch}`;
+const temp = useTempDir();
+
+function shippedFiles(): string[] {
+  return readdirSync(path.join(packageRoot, 'prebuilds'), { recursive: true, encoding: 'utf8' })
+    .map((file) => `prebuilds/${file.split(path.sep).join('/')}`)
+    .filter((file) => statSync(path.join(packageRoot, file)).isFile());
 }
 
-const manifest = JSON.parse(
-  readFileSync(path.join(packageRoot, 'prebuilds', 'manifest.json'), 'utf8'),
-) as Record<string, Prebuild>;
-const hostFolder = `prebuilds/${process.platform}-${process.arch}`;
-
 describe('prebuilds', () => {
-  const temp = useTempDir();
-
-  it('ships a binary for Linux on x64 with glibc', () => {
-    expect(manifest['linux-x64-glibc']?.file).toBe('prebuilds/linux-x64/bucketlock.glibc.node');
+  it('are there for eight targets', () => {
+    expect(Object.keys(prebuilds)).toEqual([
+      ...['darwin-arm64', 'darwin-x64'],
+      ...['linux-arm64-glibc', 'linux-arm64-musl', 'linux-x64-glibc', 'linux-x64-musl'],
+      ...['win32-arm64', 'win32-x64'],
+    ]);
   });
 
-  it.each(Object.entries(manifest))(
-    'was built from the native sources as they are now: %s',
-    (_target, { sources }) => {
-      const digest = execFileSync(process.execPath, ['.ci/sources-digest.mjs'], {
-        cwd: packageRoot,
-        encoding: 'utf8',
-      }).trim();
-      expect(sources, 'run `npm run prebuilds` and commit prebuilds/').toBe(digest);
-    },
-  );
+  it('were made from native sources, flags and compilers as they are now', () => {
+    const recorded = Object.entries(prebuilds).map(([target, { file, sources, recipe }]) => [
+      target,
+      { file, sources, recipe },
+    ]);
+    expect(Object.fromEntries(recorded), 'run `npm run prebuilds` and commit').toEqual(
+      currentOrigins(),
+    );
+  });
 
-  it('lists every binary in the manifest by its digest, and no other', () => {
-    const found = readdirSync(path.join(packageRoot, 'prebuilds'), {
+  it('are the files that the manifest names by their digests, and no others', () => {
+    expect(shippedFiles().sort()).toEqual([...files, 'prebuilds/manifest.json'].sort());
+    for (const { file, sha256 } of Object.values(prebuilds)) {
+      expect(sha256Of(path.join(packageRoot, file)), file).toBe(sha256);
+    }
+  });
+
+  it('take less than 1.5 MB together, and less than 250 kB each', () => {
+    const sizes = files.map((file) => statSync(path.join(packageRoot, file)).size);
+    expect(Math.max(...sizes)).toBeLessThan(250_000);
+    expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(1_500_000);
+  });
+
+  it('are named as prebuildify names what it builds on a system itself', async () => {
+    const project = temp.directory('project');
+    const output = path.join('build', 'Release', 'bucketlock.node');
+    const build = `mkdir -p ${path.dirname(output)} && touch ${output}`;
+    // prebuildify gives names; what it names does not matter.
+    const nodeGyp = path.join(project, 'node-gyp');
+    writeFileSync(nodeGyp, `#!/bin/sh\n${build}\n`, { mode: 0o755 });
+    writeFileSync(path.join(project, 'package.json'), '{"name":"bucketlock"}');
+    const prebuildify = createRequire(import.meta.url).resolve('prebuildify/bin.js');
+    for (const target of Object.keys(prebuilds)) {
+      const [platform, arch, libc] = target.split('-');
+      const args = ['--napi', '--cwd', project, '--node-gyp', nodeGyp];
+      args.push('--target', process.version, '--platform', platform ?? '', '--arch', arch ?? '');
+      if (libc !== undefined) args.push('--tag-libc', libc);
+      await promisify(execFile)(process.execPath, [prebuildify, ...args]);
+    }
+    const named = readdirSync(path.join(project, 'prebuilds'), {
       recursive: true,
       encoding: 'utf8',
-    })
-      .filter((file) => file.endsWith('.node'))
-      .map((file) => `prebuilds/${file.split(path.sep).join('/')}`)
-      .map((file) => [file, sha256(readFileSync(path.join(packageRoot, file)))]);
-    const listed = Object.values(manifest).map(({ file, sha256 }) => [file, sha256]);
-    expect(found.sort()).toEqual(listed.sort());
-  });
-
-  it('needs no newer glibc than 2.34', () => {
-    const { file } = manifest['linux-x64-glibc'] ?? {};
-    const binary = readFileSync(path.join(packageRoot, file ?? ''), 'latin1');
-    const needed = Array.from(binary.matchAll(/GLIBC_2\.(\d+)/g), ([, minor]) => Number(minor));
-    expect(needed).not.toEqual([]);
-    expect(Math.max(...needed)).toBeLessThanOrEqual(34);
+    }).filter((file) => file.endsWith('.node'));
+    expect(named.map((file) => `prebuilds/${file}`).sort()).toEqual([...files].sort());
   });
 
   it('locks and releases with the shipped binary alone', (context) => {
-    const shipped = Object.values(manifest).some(({ file }) => path.dirname(file) === hostFolder);
+    const shipped = files.some((file) => path.dirname(file) === hostFolder);
     context.skip(!shipped, `no binary is shipped for ${hostFolder}`);
 
     const bucket = temp.directory();
@@ -82,6 +100,32 @@ describe('prebuilds', () => {
   });
 });
 
+describe('README.md', () => {
+  const readme = readFileSync(path.join(packageRoot, 'README.md'), 'utf8');
+
+  it('tells the size of each binary', () => {
+    const told = Array.from(readme.matchAll(/`([a-z0-9]+-[a-z0-9-]+)` (\d+)\b/g), (match) => [
+      match[1],
+      Number(match[2]),
+    ]);
+    const sizes = Object.entries(prebuilds).map(([target, { file }]) => [
+      target,
+      Math.round(statSync(path.join(packageRoot, file)).size / 1000),
+    ]);
+    expect(Object.fromEntries(told), 'run `npm run prebuilds` and commit').toEqual(
+      Object.fromEntries(sizes),
+    );
+  });
+
+  it('tells the size of the package when it is unpacked', async () => {
+    const told = /Unpacked the package takes (\d\.\d) MB/.exec(readme)?.[1];
+    const args = ['pack', '--dry-run', '--json', '--ignore-scripts'];
+    const { stdout } = await promisify(execFile)('npm', args, { cwd: packageRoot });
+    const [packed] = JSON.parse(stdout) as [{ unpackedSize: number }];
+    expect(Math.abs(Number(told) - packed.unpackedSize / 1_000_000)).toBeLessThan(0.1);
+  });
+});
+
 const program = `
   import { readFileSync } from 'node:fs';
   const { BucketLock, lockPath } = await import(process.env.MODULE);
@@ -91,7 +135,3 @@ const program = `
   const addons = process.report.getReport().sharedObjects.filter((file) => file.endsWith('.node'));
   console.log(JSON.stringify({ addons, lockfilePid, released, pid: process.pid }));
 `;
-
-function sha256(data: Buffer): string {
-  return createHash('sha256').update(data).digest('hex');
-}
