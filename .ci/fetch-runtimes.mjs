@@ -141,8 +141,9 @@ const names = asked.length === 0 ? Object.keys(runtimes) : asked;
 for (const name of names) {
   if (!Object.hasOwn(runtimes, name)) throw new Error(`no such runtime: ${name}`);
 }
-try {
-  await Promise.all(names.map(fetchRuntime));
-} finally {
-  rmSync(path.join(folder, 'musl.new'), { recursive: true, force: true });
+const fetched = await Promise.allSettled(names.map(fetchRuntime));
+rmSync(path.join(folder, 'musl.new'), { recursive: true, force: true });
+for (const [at, { reason }] of fetched.entries()) {
+  if (reason !== undefined) console.error(`${names[at]}: ${reason.message}`);
 }
+process.exitCode = fetched.every(({ status }) => status === 'fulfilled') ? 0 : 1;

@@ -1,10 +1,12 @@
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { useDriver } from '../helpers/driver.js';
 import { CLAIMS, ENDINGS, claimedIn } from '../helpers/exercise.js';
 import { mustBlock } from '../helpers/must-block.js';
+import type { Participant } from '../helpers/participant.js';
 import type { Ended } from '../helpers/run-to-end.js';
 import { useRuntimeProject } from '../helpers/runtime-project.js';
 import { hasRuntime, peer, requireRuntime, runtimes } from '../helpers/runtimes.js';
@@ -21,6 +23,23 @@ const project = useRuntimeProject(temp, [
   'exercise.mjs',
   'ending.mjs',
 ]);
+
+/** All count on one file, under one lock. Answers how far they came; two holders at once would throw. */
+async function takeTurns(members: readonly Participant[], turns: number): Promise<number> {
+  const [bucket, files] = [temp.directory(), temp.directory('files')];
+  const counter = join(files, 'counter');
+  writeFileSync(counter, '');
+  const sentinel = join(files, 'sentinel');
+  const counting = { bucket, counter, sentinel, turns, workMs: 1, waitMs: PATIENCE_MS };
+  await Promise.all(members.map((member) => member.call('count', counting)));
+  const numbers = readFileSync(counter, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => Number(line.split(' ')[0]));
+  expect(numbers).toEqual(numbers.map((_, at) => at + 1));
+  expect(readdirSync(bucket)).toEqual([]);
+  return numbers.length;
+}
 
 describe.for(runtimes)('$name', (runtime) => {
   const driver = useDriver(() => project.participantIn(runtime));
@@ -114,23 +133,8 @@ describe.for(runtimes)('$name', (runtime) => {
   });
 
   test('both runtimes take turns, and never together', async () => {
-    const own = await driver.pool(2);
-    const others = await peers.pool(2);
-    const bucket = temp.directory();
-    const files = temp.directory('files');
-    const [counter, sentinel] = [`${files}/counter`, `${files}/sentinel`];
-    writeFileSync(counter, '');
-    const counting = { bucket, counter, sentinel, turns: TURNS, workMs: 1, waitMs: PATIENCE_MS };
-    const counted = await Promise.all(
-      [...own, ...others].map((member) => member.call('count', counting)),
-    );
-    expect(counted.map(({ turns }) => turns)).toEqual([TURNS, TURNS, TURNS, TURNS]);
-    const numbers = readFileSync(counter, 'utf8')
-      .trimEnd()
-      .split('\n')
-      .map((line) => Number(line.split(' ')[0]));
-    expect(numbers).toEqual(Array.from({ length: 4 * TURNS }, (_, at) => at + 1));
-    expect(readdirSync(bucket)).toEqual([]);
+    const members = [...(await driver.pool(2)), ...(await peers.pool(2))];
+    expect(await takeTurns(members, TURNS)).toBe(members.length * TURNS);
   });
 
   test('the next attempt after a kill succeeds, and a waiter is served', async () => {
@@ -192,5 +196,38 @@ describe.for(runtimes)('$name', (runtime) => {
     expect(readdirSync(bucket)).toEqual([]);
     expect(await other.call('release', { hold })).toBe(true);
     expect(readdirSync(busy)).toEqual([]);
+  });
+});
+
+describe('all runtimes together', () => {
+  const drivers = runtimes.map((runtime) => ({
+    runtime,
+    driver: useDriver(() => project.participantIn(runtime)),
+  }));
+
+  beforeEach((context) => {
+    for (const runtime of runtimes) requireRuntime(context, runtime);
+  });
+
+  test('take turns on one bucket, and never two at once', async () => {
+    const members = await Promise.all(drivers.map(({ driver }) => driver.spawn()));
+    expect(await takeTurns(members, TURNS)).toBe(members.length * TURNS);
+  });
+
+  test('a lock passes from each that is killed to the next', async () => {
+    const members = await Promise.all(drivers.map(({ driver }) => driver.spawn()));
+    const bucket = temp.directory();
+    for (const [at, member] of members.entries()) {
+      const last = members[at - 1];
+      const wait = member.call('acquire', { bucket, waitMs: PATIENCE_MS });
+      if (last === undefined) await wait;
+      else {
+        const ends = await mustBlock('acquire', wait);
+        await last.kill();
+        await ends();
+      }
+    }
+    await members.at(-1)?.kill();
+    expect(readdirSync(bucket)).toEqual(['.lock']);
   });
 });
