@@ -81,6 +81,7 @@ function attemptOnPool(
     const stopListening = signal === undefined ? undefined : listenForAbort(signal, interrupt);
     pending.settled.then((outcome) => {
       if (!isOver) end(outcome);
+      else if (outcome !== undefined) noted(request, outcome);
     }, reject);
   });
 }

@@ -109,7 +109,10 @@ export type NativeRemoval =
 
 export interface NativeFirstAttempt {
   readonly request: number;
-  /** Missing where others of this process stand in line already: then none is made. */
+  /**
+   * Missing where others of this process stand in line already: then none is made. One that has been
+   * given up is busy, and tells what it reclaimed.
+   */
   readonly settled?: Promise<NativeAttempt | undefined>;
 }
 

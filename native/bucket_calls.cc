@@ -35,13 +35,21 @@ class AttemptJob : public Job {
   }
 
   Napi::Value Finish(Napi::Env env) override {
-    if (!Environment::Of(env).ForgetAttempt(id_)) return env.Undefined();
+    if (!Environment::Of(env).ForgetAttempt(id_)) return FinishGivenUp(env);
     if (result_.kind != ResultKind::kBusy) Environment::Of(env).LeaveLine(id_);
     result_.held = attempt_->Take();
     return FinishAttempt(env, &result_);
   }
 
  private:
+  // Nothing is won by it, but a dead lockfile that it has removed is gone.
+  Napi::Value FinishGivenUp(Napi::Env env) {
+    AttemptResult given_up;
+    given_up.kind = ResultKind::kBusy;
+    given_up.reclaimed = std::move(result_.reclaimed);
+    return FromAttempt(env, given_up, /*hold=*/0);
+  }
+
   const BucketSpec spec_;
   const Turn turn_;
   const AttemptId id_;

@@ -20,3 +20,11 @@ export async function until<T>(
     await sleep(5);
   }
 }
+
+/** The same without a turn of the event loop in the meantime. */
+export function spinUntil(condition: () => boolean): void {
+  const deadline = performance.now() + PATIENCE_MS;
+  while (!condition()) {
+    if (performance.now() > deadline) throw new Error(`not within ${PATIENCE_MS} ms`);
+  }
+}
