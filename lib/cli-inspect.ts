@@ -1,5 +1,6 @@
 import { breakLock } from './bucket-functions.js';
 import { BucketLock } from './bucket-lock.js';
+import { print, say } from './cli-output.js';
 import type { Invocation } from './cli-usage.js';
 import { EXIT } from './cli-usage.js';
 import type { LockReport } from './lock.js';
@@ -13,7 +14,7 @@ export async function inspectBucket({ bucket, json }: Inspection): Promise<numbe
   const lock = new BucketLock(bucket);
   const report = await lock.inspect();
   const text = json ? JSON.stringify({ path: lock.path, ...report }) : describe(lock.path, report);
-  process.stdout.write(`${text}\n`);
+  await print(`${text}\n`);
   return 0;
 }
 
@@ -21,12 +22,10 @@ export async function inspectBucket({ bucket, json }: Inspection): Promise<numbe
 export async function breakRecord({ bucket, token }: Breaking): Promise<number> {
   const { path } = new BucketLock(bucket);
   if (await breakLock(path, { token })) {
-    process.stdout.write(`${path}: that record is gone\n`);
+    await print(`${path}: that record is gone\n`);
     return 0;
   }
-  process.stderr.write(
-    `bucketlock: ${path}: not removed: another record is there now, or its holder is alive\n`,
-  );
+  say(`${path}: not removed: another record is there now, or its holder is alive`);
   return EXIT.busy;
 }
 

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
 import { BucketLock } from './bucket-lock.js';
+import { say } from './cli-output.js';
 import { StatusLine } from './cli-status-line.js';
 import { EXIT } from './cli-usage.js';
 import type { Invocation } from './cli-usage.js';
@@ -44,6 +45,7 @@ export async function runUnderLock(invocation: Run): Promise<number> {
 async function acquire({ bucket, waitMs, label }: Run): Promise<SyncHeldLock> {
   const lock = new BucketLock(bucket);
   const status = new StatusLine(process.stderr, lock.path);
+  process.on('SIGUSR1', dieBySignal);
   try {
     return await lock.acquire({
       waitMs,
@@ -54,7 +56,14 @@ async function acquire({ bucket, waitMs, label }: Run): Promise<SyncHeldLock> {
     });
   } finally {
     status.clear();
+    process.off('SIGUSR1', dieBySignal);
   }
+}
+
+/** What the other signals do where nobody listens. This one would open Node's inspector. */
+function dieBySignal(signal: NodeJS.Signals): void {
+  process.off(signal, dieBySignal);
+  process.kill(process.pid, signal);
 }
 
 async function runCommand({ program, programArguments }: Run, held: SyncHeldLock): Promise<number> {
@@ -102,8 +111,4 @@ function endOf(child: ChildProcess, program: string): Promise<number> {
       resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal]));
     });
   });
-}
-
-function say(text: string): void {
-  process.stderr.write(`bucketlock: ${text}\n`);
 }

@@ -19,13 +19,15 @@ break    removes the record of a holder known to be gone; none whose kernel lock
 
 Exit status of run: that of the command; 128+n if signal n killed it; 126 or 127 if it could not be
 run or found; 75 if the lock was busy; 76 if it succeeded but the lock was lost meanwhile.
-Of inspect and break: 0; 75 if break left the record. Of all: 64 for wrong usage, 71 for a failure.
+Of inspect and break: 0; 75 if break left the record. Of all: 64 for wrong usage, 71 for a failure,
+74 if the output could not be written.
 `;
 
 /** The exit statuses of our own: those of sysexits.h where it has one for the case. */
 export const EXIT = {
   usage: 64,
   failure: 71,
+  output: 74,
   busy: 75,
   lost: 76,
   notExecutable: 126,
@@ -78,6 +80,9 @@ export function readInvocation(argv: readonly string[]): Invocation {
 }
 
 function readRun(args: readonly string[], rest: readonly string[] | undefined): Invocation {
+  // Taken for an option, it would be told to be ambiguous.
+  const negative = args.find((arg, at) => args[at - 1] === '--wait' && /^-\.?\d/.test(arg));
+  if (negative !== undefined) readDuration(negative);
   const { values, bucket } = read(args, undefined, {
     wait: { type: 'string' },
     label: { type: 'string' },
@@ -123,7 +128,9 @@ export function readDuration(text: string): number {
   const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) ?? [];
   const factor = UNITS[unit];
   if (factor === undefined) {
-    throw new UsageError(`${quoted(text)} is no duration like 500ms, 30s, 2m, 0 or forever`);
+    throw new UsageError(
+      `${quoted(text)} is no duration: those are like 500ms, 5s, 2m, 0 or forever, never negative`,
+    );
   }
   return Number(number) * factor;
 }

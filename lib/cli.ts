@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { createRequire } from 'node:module';
 import { breakRecord, inspectBucket } from './cli-inspect.js';
+import { OutputError, print, say } from './cli-output.js';
 import { runUnderLock } from './cli-run.js';
 import { EXIT, HELP, UsageError, readInvocation } from './cli-usage.js';
 import type { Invocation } from './cli-usage.js';
@@ -12,10 +13,10 @@ import { describeHolder } from './lock-report.js';
 async function run(invocation: Invocation): Promise<number> {
   switch (invocation.command) {
     case 'help':
-      process.stdout.write(HELP);
+      await print(HELP);
       return 0;
     case 'version':
-      process.stdout.write(`${version()}\n`);
+      await print(`${version()}\n`);
       return 0;
     case 'run':
       return runUnderLock(invocation);
@@ -34,13 +35,17 @@ function version(): string {
 /** Says what went wrong in one line, and answers the exit status for it. */
 function explain(error: unknown): number {
   if (error instanceof UsageError || isMisuse(error)) {
-    process.stderr.write(`bucketlock: ${error.message} (see bucketlock --help)\n`);
+    say(`${error.message} (see bucketlock --help)`);
     return EXIT.usage;
+  }
+  if (error instanceof OutputError) {
+    say(error.message);
+    return EXIT.output;
   }
   if (!isLockError(error)) throw error;
   const isBusy = isLockBusyError(error);
   // The message of a busy error speaks of options that the command line has under other names.
-  process.stderr.write(`bucketlock: ${isBusy ? describeBusy(error) : error.message}\n`);
+  say(isBusy ? describeBusy(error) : error.message);
   return isBusy ? EXIT.busy : EXIT.failure;
 }
 

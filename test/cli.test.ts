@@ -7,12 +7,14 @@ import { expect, test } from 'vitest';
 import { readDuration } from '../lib/cli-usage.js';
 import { BucketLock } from '../lib/bucket-lock.js';
 import { useDriver } from './helpers/driver.js';
+import { isAtHead } from './helpers/kernel-line.js';
 import { packageRoot, program } from './helpers/program.js';
 import { leaveDeadRecord, lockfileOf, readRecord } from './helpers/records.js';
 import { useScripts } from './helpers/script.js';
 import type { RunningScript } from './helpers/script.js';
 import { useTempDir } from './helpers/temp-dir.js';
 import { requireTool } from './helpers/tools.js';
+import { until } from './helpers/until.js';
 
 const temp = useTempDir();
 const driver = useDriver();
@@ -132,6 +134,15 @@ test('a signal ends run while it waits, and it leaves nothing', async (context) 
   await line.says('waiting for');
   await line.kill('SIGTERM');
   expect(line.output).not.toContain('ran');
+  expect(await held.release()).toBe(true);
+});
+
+test('SIGUSR1 ends run while it waits, too', async () => {
+  const { bucket, held } = await heldBucket();
+  const waiting = start('run', '--wait', '60s', bucket, '--', 'echo', 'ran');
+  await until('it waits', () => isAtHead(bucket, waiting.pid) || undefined);
+  waiting.signal('SIGUSR1');
+  expect(await waiting.ended).toMatchObject({ code: null, signal: 'SIGUSR1', output: '' });
   expect(await held.release()).toBe(true);
 });
 
@@ -312,6 +323,37 @@ test('a failure of the lock is told in one line, with 71', async () => {
   writeFileSync(file, '');
   expect((await run('inspect', file))[0]).toBe(71);
 });
+
+test.for([['inspect', '.'], ['--help'], ['--version'], ['break', '.', '--token', '0'.repeat(32)]])(
+  'output of %j that cannot be written is told in one line, with 74',
+  async (args) => {
+    const onto = ['sh', '-c', 'cd "$0" && exec "$@" >/dev/full', temp.directory()];
+    const { code, output } = await scripts.startProgram([...onto, program.node, CLI, ...args])
+      .ended;
+    expect(code).toBe(74);
+    expect(output).toMatch(/^bucketlock: cannot write the output: ENOSPC[^\n]*\n$/);
+  },
+);
+
+test('run that can tell nobody of a loss still exits as it should', async () => {
+  const bucket = temp.directory();
+  const lose = ['sh', '-c', 'rm "$0"; echo done', lockfileOf(bucket)];
+  const onto = ['sh', '-c', 'exec "$@" 2>/dev/full', '-'];
+  const { code, output } = await scripts.startProgram([
+    ...onto,
+    ...[program.node, CLI, 'run', bucket, '--', ...lose],
+  ]).ended;
+  expect([code, output]).toEqual([76, 'done\n']);
+});
+
+test.for([['--wait', '-5'], ['--wait=-5'], ['--wait', '-.5s']])(
+  '%j is told to be no duration',
+  async (wait) => {
+    const [code, output] = await run('run', ...wait, 'bucket', '--', 'true');
+    expect(code).toBe(64);
+    expect(output).toMatch(/^bucketlock: "-\.?5s?" is no duration: .*5s.*, never negative \(see/);
+  },
+);
 
 test('--help and --version', async () => {
   const [code, help] = await run('--help');
