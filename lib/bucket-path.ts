@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { invalidType } from './argument-errors.js';
+import { invalidType, invalidValue } from './argument-errors.js';
 import { BucketValidationError } from './errors.js';
 
 /** A bucket as every part of this package names it. */
@@ -17,6 +17,10 @@ export interface BucketPath {
 export function resolveBucket(bucket: unknown): BucketPath {
   if (typeof bucket !== 'string' && !(bucket instanceof URL)) {
     throw invalidType('bucket', 'a path or a file: URL', bucket);
+  }
+  // As a path it would be a relative one, and lock another directory than the one that is meant.
+  if (typeof bucket === 'string' && /^file:\//i.test(bucket)) {
+    throw invalidValue('bucket', 'a path, or a file: URL passed as new URL(...)', bucket);
   }
   const path = typeof bucket === 'string' ? bucket : fileURLToPath(bucket);
   if (path === '' || path.includes('\0'))

@@ -1,5 +1,5 @@
 import { mkdirSync, realpathSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 import { expect, test } from 'vitest';
@@ -21,6 +21,23 @@ test.each([undefined, null, 7, {}, ['a']])('%o is no bucket argument', (bucket) 
   expect(() => resolveBucket(bucket)).toThrow(
     expect.objectContaining({ name: 'TypeError', code: 'ERR_INVALID_ARG_TYPE' }) as Error,
   );
+});
+
+test.each(['file:///srv/orders', 'file:/srv/orders', 'FILE://host/orders'])(
+  'the string %o is refused: as a path it would be a relative one',
+  (bucket) => {
+    expect(() => resolveBucket(bucket)).toThrow(
+      expect.objectContaining({
+        name: 'TypeError',
+        code: 'ERR_INVALID_ARG_VALUE',
+        message: expect.stringContaining('passed as new URL(...)') as string,
+      }) as Error,
+    );
+  },
+);
+
+test.each(['file:', 'file:orders', './file:/orders', 'files/orders'])('%o is a path', (bucket) => {
+  expect(resolveBucket(bucket).directory).toBe(resolve(bucket));
 });
 
 test('a URL that is no file is refused as Node.js does', () => {
