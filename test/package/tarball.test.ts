@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -31,8 +31,24 @@ describe('the published package', () => {
       ...['cli.js', 'index.js', 'shared.js', 'LICENSE-noble-hashes'].map((name) => `dist/${name}`),
       ...modules.map((name) => `dist/${name}.d.ts`),
       ...Object.values(manifest).map(({ file }) => file),
+      ...readdirSync(path.join(packageRoot, 'docs')).map((name) => `docs/${name}`),
     ];
     expect(files.sort()).toEqual(expected.map((file) => `package/${file}`).sort());
+  });
+
+  it('holds all that its documents link to', async () => {
+    const installed = path.join(await published.installed(), 'node_modules', 'bucketlock');
+    const documents = readdirSync(installed, { encoding: 'utf8', recursive: true }).filter((name) =>
+      name.endsWith('.md'),
+    );
+    expect(documents).toContain('README.md');
+    for (const document of documents) {
+      const text = readFileSync(path.join(installed, document), 'utf8');
+      for (const [, link = ''] of text.matchAll(/\]\((?!https?:|#)([^)\s#]+)/g)) {
+        const target = path.join(installed, path.dirname(document), link);
+        expect(existsSync(target), `${document}: ${link}`).toBe(true);
+      }
+    }
   });
 
   it('is published without a script that runs at the user’s, and without dependencies', () => {
@@ -66,9 +82,15 @@ describe.each(published.managers)('$name', (manager) => {
         }
         // pnpm makes a folder for commands.
         const names = readdirSync(installed).filter((name) => name !== 'node_modules');
-        expect(names.sort()).toEqual(
-          ['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'package.json', 'prebuilds'].sort(),
-        );
+        expect(names.sort()).toEqual([
+          'CHANGELOG.md',
+          'LICENSE',
+          'README.md',
+          'dist',
+          'docs',
+          'package.json',
+          'prebuilds',
+        ]);
         for (const [type, program] of [
           ['module', programs.import],
           ['commonjs', programs.require],
