@@ -58,19 +58,21 @@ function readAt(file: number, position: number, size: number): Buffer {
 
 /** A glibc process says its version. A report that does not comes from musl. */
 function libcOfReport(): Libc | undefined {
-  const { report } = process as { report?: typeof process.report & { excludeNetwork?: boolean } };
-  if (report === undefined) return undefined;
-  const before = report.excludeNetwork;
   try {
-    // It would look up the names of the hosts that the process is connected to.
-    report.excludeNetwork = true;
-    const { header } = report.getReport() as { header?: { glibcVersionRuntime?: string } };
-    if (header === undefined) return undefined;
-    return header.glibcVersionRuntime === undefined ? 'musl' : 'glibc';
+    const { report } = process as { report?: typeof process.report & { excludeNetwork?: boolean } };
+    if (report === undefined) return undefined;
+    const before = report.excludeNetwork;
+    try {
+      // It would look up the names of the hosts that the process is connected to.
+      report.excludeNetwork = true;
+      const { header } = report.getReport() as { header?: { glibcVersionRuntime?: string } };
+      if (header === undefined) return undefined;
+      return header.glibcVersionRuntime === undefined ? 'musl' : 'glibc';
+    } finally {
+      report.excludeNetwork = before ?? false;
+    }
   } catch {
     // Forbidden by the runtime.
     return undefined;
-  } finally {
-    report.excludeNetwork = before ?? false;
   }
 }

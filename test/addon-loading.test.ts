@@ -6,6 +6,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -14,17 +15,20 @@ import { expect, test } from 'vitest';
 
 import { packageRoot, program } from './helpers/program.js';
 import { useTempDir } from './helpers/temp-dir.js';
+import { requireTool } from './helpers/tools.js';
 
 const temp = useTempDir();
 const builtAddon = join(packageRoot, 'build', 'Release', 'bucketlock.node');
 const { platform, arch } = process;
 const libcTag = platform === 'linux' ? '.glibc' : '';
+const ownBuild = join('build', 'Release', 'bucketlock.node');
 const shippedName = `bucketlock${libcTag}.node`;
 const shippedFile = join('prebuilds', `${platform}-${arch}`, shippedName);
 
 /** A copy of the package whose binaries are `places` alone, each a whole addon. */
 function packageWith(places: readonly string[], root = temp.directory('package')): string {
-  for (const name of ['package.json', 'dist']) {
+  const isClone = places.includes(ownBuild);
+  for (const name of ['package.json', 'dist', ...(isClone ? ['binding.gyp'] : [])]) {
     cpSync(join(packageRoot, name), join(root, name), { recursive: true });
   }
   for (const place of places) putAddon(join(root, place));
@@ -87,8 +91,6 @@ interface FirstUseOptions {
   readonly env?: NodeJS.ProcessEnv;
 }
 
-const ownBuild = join('build', 'Release', 'bucketlock.node');
-
 test('the shipped binary is loaded, and no sooner than a lock is used', () => {
   expect(firstUse(packageWith([shippedFile]))).toEqual({ addons: [shippedFile] });
 });
@@ -97,6 +99,20 @@ test('a build of one’s own wins over the shipped binary, unless PREBUILDS_ONLY
   const root = packageWith([shippedFile, ownBuild]);
   expect(firstUse(root)).toEqual({ addons: [ownBuild] });
   expect(firstUse(root, { env: { PREBUILDS_ONLY: '1' } })).toEqual({ addons: [shippedFile] });
+});
+
+test('a build in an installed package, or above a bundle, is never loaded', () => {
+  const root = packageWith([shippedFile]);
+  putAddon(join(root, ownBuild));
+  expect(firstUse(root)).toEqual({ addons: [shippedFile] });
+
+  rmSync(join(root, 'prebuilds'), { recursive: true });
+  expect(firstUse(root).error?.message).not.toContain(ownBuild);
+});
+
+test('what lies beside the module wins over what lies above it', () => {
+  const beside = join('dist', shippedFile);
+  expect(firstUse(packageWith([shippedFile, beside]))).toEqual({ addons: [beside] });
 });
 
 test('another addon’s build in the same place is left alone', () => {
@@ -149,7 +165,7 @@ test('a system without a binary is told what was tried, what there is, and what 
   const { error } = firstUse(root);
   expect(error).toMatchObject({ guarded: true, code: 'ERR_LOCK_ADDON', path: root });
   expect(error?.cause).toBeUndefined();
-  const tried = [ownBuild, shippedFile, join('dist', shippedFile)];
+  const tried = [join('dist', shippedFile), shippedFile];
   expect(error?.message).toBe(
     `The native addon of bucketlock cannot be loaded on ${platform} ${arch}${libcTag.replace('.', ' ')}, ` +
       `Node.js ${process.versions.node}. ` +
@@ -160,12 +176,14 @@ test('a system without a binary is told what was tried, what there is, and what 
   );
 });
 
-test('nothing is loaded from the current directory, although --eval has a __dirname of "."', () => {
+test.each(['.', ''])('a global __dirname is no place of this module: %j', (folder) => {
+  const setUp = `globalThis.__dirname = ${JSON.stringify(folder || temp.path)};`;
   const root = packageWith([]);
   putAddon(join(temp.path, shippedFile));
   putAddon(join(temp.path, ownBuild));
-  const { error } = firstUse(root, { setUp: `globalThis.__dirname = '.';` });
-  expect(error?.message).toContain('not there');
+  expect(firstUse(root, { setUp }).error?.message).toContain('not there');
+  putAddon(join(root, shippedFile));
+  expect(firstUse(root, { setUp })).toEqual({ addons: [shippedFile] });
 });
 
 test('a package without any binary is told to be installed again', () => {
@@ -176,15 +194,50 @@ test('a package without any binary is told to be installed again', () => {
 });
 
 test('a binary that does not load keeps what loading it raised, and nothing else is tried', () => {
-  const root = packageWith([shippedFile]);
+  const root = packageWith([shippedFile, ownBuild]);
   const broken = join(root, ownBuild);
-  mkdirSync(dirname(broken), { recursive: true });
   writeFileSync(broken, 'no library');
   const { error } = firstUse(root);
   expect(error).toMatchObject({ guarded: true, code: 'ERR_LOCK_ADDON', path: broken });
   expect(error?.cause).toBe('ERR_DLOPEN_FAILED');
   expect(error?.message).toContain(`Tried '${broken}': `);
   expect(error?.message).not.toContain('\n');
+});
+
+test('a binary whose end is missing is refused, for it would end the process', (context) => {
+  context.skip(platform !== 'linux', 'only there is a file’s end needed to load it');
+  const root = packageWith([shippedFile]);
+  const file = join(root, shippedFile);
+  const whole = readFileSync(file);
+  for (const part of [0.1, 0.5, 0.99]) {
+    writeFileSync(file, whole.subarray(0, Math.floor(whole.length * part)));
+    const { error } = firstUse(root);
+    expect(error).toMatchObject({ guarded: true, code: 'ERR_LOCK_ADDON', path: file });
+    expect(error?.message).toContain('it is cut off: ');
+  }
+});
+
+test('a place that cannot be looked at is told with the reason', () => {
+  const root = packageWith([]);
+  symlinkSync('prebuilds', join(root, 'prebuilds'));
+  const { error } = firstUse(root);
+  expect(error).toMatchObject({ guarded: true, code: 'ERR_LOCK_ADDON', cause: 'ELOOP' });
+  expect(error?.message).toContain('ELOOP');
+});
+
+test('what is no file is not opened', (context) => {
+  requireTool(context, 'mkfifo');
+  const root = packageWith([]);
+  mkdirSync(dirname(join(root, shippedFile)), { recursive: true });
+  execFileSync('mkfifo', [join(root, shippedFile)]);
+  expect(firstUse(root).error?.message).toContain('not there');
+});
+
+test('a runtime that was started without leave to load addons is told as that', () => {
+  const root = packageWith([shippedFile]);
+  const { error } = firstUse(root, { command: [program.node, '--no-addons'] });
+  expect(error).toMatchObject({ guarded: true, cause: 'ERR_DLOPEN_DISABLED' });
+  expect(error?.message).toContain('started without leave to load addons');
 });
 
 test('the unpacked copy beside an Electron archive is preferred to the archive', () => {

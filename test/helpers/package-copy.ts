@@ -8,7 +8,13 @@ import { packageRoot, program } from './program.js';
  * entry file.
  */
 export function copyPackage(directory: string): string {
-  for (const name of ['package.json', 'dist', join('build', 'Release'), 'prebuilds']) {
+  for (const name of [
+    'package.json',
+    'binding.gyp',
+    'dist',
+    join('build', 'Release'),
+    'prebuilds',
+  ]) {
     const source = join(packageRoot, name);
     if (!existsSync(source)) continue;
     mkdirSync(dirname(join(directory, name)), { recursive: true });

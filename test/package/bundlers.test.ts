@@ -97,8 +97,9 @@ describe.each(bundlers)('a bundle made as documented by %s', (_name, name, make)
     const elsewhere = temp.directory('elsewhere');
     cpSync(path.join(folder, name), path.join(elsewhere, name));
     await expect(use(elsewhere, temp.directory(), name)).rejects.toThrow(
-      `'${path.join(elsewhere, shipped)}': not there. Install the package again, or lay its ` +
-        'folder "prebuilds" beside the bundle',
+      `Tried '${path.join(elsewhere, shipped)}', ` +
+        `'${path.join(path.dirname(elsewhere), shipped)}': not there. ` +
+        'Install the package again, or lay its folder "prebuilds" beside the bundle',
     );
   });
 });
