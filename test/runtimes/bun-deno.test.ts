@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, realpathSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { describe, expect, test } from 'vitest';
@@ -11,11 +11,17 @@ import { useTempDir } from '../helpers/temp-dir.js';
 const temp = useTempDir();
 const project = useRuntimeProject(temp, ['deno.mjs', 'web-worker.mjs', 'web-worker-host.mjs']);
 
-/** What the documentation asks for. */
-function withLeastPermissions() {
+/** What the documentation asks for: the executable counts by its real path. */
+function leastPermissions() {
   const installed = join(project.directory, 'node_modules', 'bucketlock');
-  const read = `--allow-read=${installed},${deno.executable[0]}`;
-  return { ...deno, flags: ['run', '--no-prompt', `--allow-ffi=${installed}`, read] };
+  return {
+    ffi: `--allow-ffi=${installed}`,
+    read: `--allow-read=${installed},${realpathSync(deno.executable[0])}`,
+  };
+}
+
+function allowing(...flags: string[]) {
+  return { ...deno, flags: ['run', '--no-prompt', ...flags] };
 }
 
 describe.for([bun, deno])('$name', (runtime) => {
@@ -32,21 +38,36 @@ describe('Deno', () => {
   test('few permissions are enough', async (context) => {
     requireRuntime(context, deno);
     const bucket = temp.directory();
-    const ended = await project.run(withLeastPermissions(), 'deno.mjs', bucket);
-    expect(ended).toEqual({ code: 0, output: 'held\n' });
-    expect(readdirSync(bucket)).toEqual([]);
+    const link = join(temp.directory('links'), 'deno');
+    symlinkSync(deno.executable[0], link);
+    const { ffi, read } = leastPermissions();
+    for (const executable of [deno.executable, [link]] as const) {
+      const runtime = { ...allowing(ffi, read), executable };
+      const ended = await project.run(runtime, 'deno.mjs', bucket);
+      expect(ended).toEqual({ code: 0, output: 'held\n' });
+      expect(readdirSync(bucket)).toEqual([]);
+    }
   });
 
-  test('without them the first use of a lock fails', async (context) => {
-    requireRuntime(context, deno);
-    const bucket = temp.directory();
-    const ended = await project.run({ ...deno, flags: ['run', '--no-prompt'] }, 'deno.mjs', bucket);
-    expect(ended).toMatchObject({
-      code: 1,
-      output: expect.stringContaining('--allow-read') as string,
-    });
-    expect(readdirSync(bucket)).toEqual([]);
-  });
+  test.for([
+    ['all', () => [], /LockAddonError: .*C library/],
+    ['--allow-ffi', () => [leastPermissions().read], /LockAddonError: .*Requires ffi access/],
+    ['--allow-read', () => [leastPermissions().ffi], /LockAddonError: .*C library/],
+    [
+      '--allow-read, but for the executable',
+      () => [leastPermissions().ffi, `--allow-read=${realpathSync(deno.executable[0])}`],
+      /LockAddonError: .*Requires read access/,
+    ],
+  ] as const)(
+    'without %s the first use of a lock throws LockAddonError',
+    async ([, flags, told], context) => {
+      requireRuntime(context, deno);
+      const bucket = temp.directory();
+      const ended = await project.run(allowing(...flags()), 'deno.mjs', bucket);
+      expect(ended).toMatchObject({ code: 1, output: expect.stringMatching(told) as string });
+      expect(readdirSync(bucket)).toEqual([]);
+    },
+  );
 
   test('Deno.exit leaves a lockfile that keeps nobody out', async (context) => {
     requireRuntime(context, deno);
