@@ -280,6 +280,16 @@ test('break removes the record of its token, and no other', async () => {
   expect(existsSync(lockfileOf(bucket))).toBe(false);
 });
 
+test('a directory that is not there is free, has no record to break, and is not made', async () => {
+  const missing = join(temp.directory(), 'missing');
+  expect(await run('inspect', missing)).toEqual([0, `${missing}: free\n`]);
+  expect(await run('break', missing, '--token', '0'.repeat(32))).toEqual([
+    0,
+    `${missing}: that record is gone\n`,
+  ]);
+  expect(existsSync(missing)).toBe(false);
+});
+
 test('break never removes the record of a living holder', async () => {
   const { bucket, held } = await heldBucket();
   expect((await run('break', bucket, '--token', held.token))[0]).toBe(75);
