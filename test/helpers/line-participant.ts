@@ -1,39 +1,37 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, readdirSync, renameSync } from 'node:fs';
+import { readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 import { mustEnd } from './must-block.js';
 import { packageRoot } from './program.js';
-import { crossFolder, windowsPath } from './wine.js';
+import { windowsPath } from './wine.js';
 import type { Wine } from './wine.js';
 
 /** The lists of native/sources.gypi that concern this program. */
 interface SourcesGypi {
-  readonly variables: Readonly<Record<'cflags_cc' | 'defines_win32' | 'libraries_win32', string[]>>;
+  readonly variables: Readonly<
+    Record<'cflags_cc' | 'defines_win32' | 'libraries_win32' | 'sources_win32', string[]>
+  >;
 }
 
 /** These are the addon's alone. */
-const NOT_LINKED = /_(delay_load_hook|module)\.cc\./;
+const NOT_LINKED = /\/(delay_load_hook|module)\.cc$/;
 
-/**
- * Compiles test/windows/line_participant.cc and links it with the very objects of the addon, which
- * the cross build has made.
- */
+/** Compiles test/windows/line_participant.cc with the addon's sources for Windows. */
 export function buildLineParticipant(executable: string): void {
   const text = readFileSync(join(packageRoot, 'native', 'sources.gypi'), 'utf8');
-  const { cflags_cc, defines_win32, libraries_win32 } = (JSON.parse(text) as SourcesGypi).variables;
-  const folder = join(crossFolder, 'win32-x64');
-  const objects = readdirSync(folder)
-    .filter((name) => /^native_win32_.*\.o$/.test(name) && !NOT_LINKED.test(name))
-    .map((name) => join(folder, name));
+  const { variables } = JSON.parse(text) as SourcesGypi;
+  const { cflags_cc, defines_win32, libraries_win32, sources_win32 } = variables;
+  const sources = sources_win32.filter((name) => !NOT_LINKED.test(name));
   execFileSync('x86_64-w64-mingw32-g++-posix', [
     ...cflags_cc,
     ...defines_win32.map((define) => `-D${define}`),
     ...['-O1', `-I${join(packageRoot, 'native')}`, '-static', '-o', `${executable}.new`],
     fileURLToPath(new URL('../windows/line_participant.cc', import.meta.url)),
-    ...[...objects, ...libraries_win32],
+    ...sources.map((name) => join(packageRoot, name)),
+    ...libraries_win32,
   ]);
   renameSync(`${executable}.new`, executable);
 }
