@@ -31,7 +31,9 @@ describe('the published package', () => {
       ...['cli.js', 'index.js', 'shared.js', 'LICENSE-noble-hashes'].map((name) => `dist/${name}`),
       ...modules.map((name) => `dist/${name}.d.ts`),
       ...Object.values(manifest).map(({ file }) => file),
-      ...readdirSync(path.join(packageRoot, 'docs')).map((name) => `docs/${name}`),
+      ...readdirSync(path.join(packageRoot, 'docs'), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map(({ parentPath, name }) => path.relative(packageRoot, path.join(parentPath, name))),
     ];
     expect(files.sort()).toEqual(expected.map((file) => `package/${file}`).sort());
   });
