@@ -1,4 +1,6 @@
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
+
+import { readAt, readElfHeader } from './elf-header.js';
 
 /** The C libraries that binaries are shipped for. */
 export type Libc = 'glibc' | 'musl';
@@ -21,9 +23,6 @@ export function libcOfExecutable(path: string): Libc | undefined {
   return name.startsWith('ld-linux') ? 'glibc' : undefined;
 }
 
-// The layout of a 64-bit little-endian ELF file, which all systems with a binary have.
-const ELF_64_LITTLE_ENDIAN = Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1]);
-const FILE_HEADER_BYTES = 64;
 const PROGRAM_HEADER_BYTES = 56;
 const PT_INTERP = 3;
 const PATH_BYTES = 4096;
@@ -32,8 +31,8 @@ function interpreterOf(path: string): string | undefined {
   let file: number | undefined;
   try {
     file = openSync(path, 'r');
-    const header = readAt(file, 0, FILE_HEADER_BYTES);
-    if (header.indexOf(ELF_64_LITTLE_ENDIAN) !== 0) return undefined;
+    const header = readElfHeader(file);
+    if (header === undefined) return undefined;
     const headersAt = Number(header.readBigUInt64LE(32));
     const headers = readAt(file, headersAt, header.readUInt16LE(56) * PROGRAM_HEADER_BYTES);
     for (let at = 0; at < headers.length; at += PROGRAM_HEADER_BYTES) {
@@ -49,11 +48,6 @@ function interpreterOf(path: string): string | undefined {
   } finally {
     if (file !== undefined) closeSync(file);
   }
-}
-
-function readAt(file: number, position: number, size: number): Buffer {
-  const bytes = Buffer.alloc(size);
-  return bytes.subarray(0, readSync(file, bytes, 0, size, position));
 }
 
 /** A glibc process says its version. A report that does not comes from musl. */
