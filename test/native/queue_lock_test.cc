@@ -107,8 +107,10 @@ TEST_F(QueueLockTest, WhoEntersFirstIsTheHeadUntilItLeaves) {
 TEST_F(QueueLockTest, TheOthersBecomeHeadInOrderOfArrival) {
   const auto head = Queue();
   ASSERT_EQ(head->Enter(), QueueOutcome::kHead);
+  EXPECT_TRUE(head->IsLast());
   std::vector<Standing> line;
   for (int i = 0; i < 4; ++i) line.push_back(StandBehind(i));
+  EXPECT_FALSE(head->IsLast());
   QueueLock* before = head.get();
   for (std::size_t i = 0; i < line.size(); ++i) {
     before->Leave();
